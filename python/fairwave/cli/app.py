@@ -933,7 +933,7 @@ def lab(
 
 @app.command(rich_help_panel=NAMES, epilog=examples("fairwave doctor", "fairwave doctor --json"))
 def doctor(json: Json = False) -> None:
-    """Show what is installed, what is missing, what each missing part is for, and what installs it."""
+    """List installed and missing components, the purpose of each missing one, and the command that installs it."""
     from fairwave.cli.doctor import show_components
 
     show_components(json=json)

@@ -8,7 +8,7 @@ from fairwave.cli import console
 
 
 def show_components(*, json: bool) -> None:
-    """Shows what is installed, and what is missing with its purpose and remedy."""
+    """Shows installed components, and missing ones with their purpose and remedy."""
     from fairwave.components import components
 
     found = components()

@@ -134,7 +134,7 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
 
 
 def _of_groups(what: str, said: Mapping[str, str]) -> dict[str, str]:
-    """What is said of flow groups; of many groups once of those of which it is the same."""
+    """Descriptions of flow groups. Of many groups, those with the same description share a line."""
     from fairwave.answers.naming import MOST_NAMES, shortened
 
     if len(said) <= MOST_NAMES:

@@ -1447,7 +1447,7 @@ def of_kind(group: str, kind: Kind, *, beside: bool = False) -> list[Measure]:
     def is_in(applies: Applies) -> bool:
         return kind in (applies.beside if beside else applies.to | applies.documents)
 
-    # Definitions say to which groups they apply, so that only those are made; your own say so when they are made.
+    # Standard definitions declare their groups before they are called; custom ones declare them in the measure.
     wanted = (
         define for define in STANDARD.values() if is_in(getattr(define, "applies", Applies(EVERY, EVERY)))
     )
