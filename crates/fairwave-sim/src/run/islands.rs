@@ -121,8 +121,8 @@ impl<'p> Simulation<'p, (), ()> {
         Ok(())
     }
 
-    /// Handles what happens from `from` until `until`, both moments included, step by step in the plain loop, as long as it is its turn. Answers
-    /// with the last moment that has been handled.
+    /// Handles the events from `from` to `until`, both included, in steps of the plain loop while it has the turn.
+    /// Returns the last moment that it handled.
     fn run_plain(
         &mut self,
         step: Span,
@@ -276,8 +276,8 @@ struct WindowEnd {
     is_last: bool,
 }
 
-/// Handles what happens from `from` until `until`, both moments included, window by window. `handle` does one. Answers with the last moment
-/// that has been handled.
+/// Handles the events from `from` to `until`, both included, window by window; `handle` does one window. Returns the last
+/// moment that it handled.
 fn in_windows(
     lookahead: Span,
     (from, until): (Instant, Instant),

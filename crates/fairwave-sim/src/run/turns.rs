@@ -1,37 +1,38 @@
-//! When a run goes from islands to the plain loop and back.
+//! Switches a run between islands and the plain loop.
 //!
-//! On a busy machine the system takes a core away from one thread while the others wait for it, window by window. Then islands
-//! are slower than the plain loop. So a run compares the two: it counts the events that it handles per second of wall time. It
-//! stays on islands while they are a tenth faster. What it leaves does not depend on this.
+//! On a busy machine the system takes a core away from one thread while the others wait for it in each window. Islands are
+//! then slower than the plain loop. So a run compares the events per second of wall time of both ways, and stays on islands
+//! while they are a tenth faster. The results do not depend on the choice.
 
 use std::time::{Duration, Instant as Clock};
 
 use crate::partition::Changes;
 
-/// How long a rate is measured.
+/// Duration of a measurement of the rate.
 const SAMPLE: Duration = Duration::from_millis(30);
-/// How long the plain loop goes on where islands were slower, the first time and at most: four times as long after each vain attempt.
+/// Time in the plain loop after islands were slower: the first time, and the maximum. It grows fourfold after each failed
+/// attempt.
 const PAUSE: [Duration; 2] = [Duration::from_millis(500), Duration::from_millis(2_400)];
-/// How long islands go on before the plain loop is measured again.
+/// Time on islands before the plain loop is measured again.
 const TRUST: Duration = Duration::from_millis(1_500);
-/// So many times as long as a change takes, it goes on without another.
+/// Shortest time between two switches, as a multiple of the duration of a switch.
 const CHANGE: u32 = 20;
-/// So many times as fast as the plain loop islands must be.
+/// Least speed of islands as a multiple of the speed of the plain loop.
 const LEAST: f64 = 1.1;
 
-/// Decides which way a run goes on: on islands or in the plain loop.
+/// Chooses between islands and the plain loop for the rest of a run.
 pub(super) struct Turns {
     changes: Changes,
     /// The run is on islands.
     pub on_islands: bool,
     /// Windows, or steps of the plain loop, since the last change.
     steps: u64,
-    /// When the last change was, and when the present sample began with how many events.
+    /// Time of the last switch; start of the current sample and the number of events at that time.
     changed: Clock,
     sample: (Clock, u64),
-    /// How long the plain loop goes on.
+    /// Time to stay in the plain loop.
     pause: Duration,
-    /// The same after the next vain attempt.
+    /// The same after the next failed attempt.
     next_pause: Duration,
     /// Events per second in the plain loop.
     plain: f64,
@@ -40,7 +41,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// The run begins: in the plain loop where rates decide, so that a short run is not cut.
+    /// Starts in the plain loop if rates decide, so that a short run is not partitioned.
     pub fn new(changes: Changes) -> Self {
         let now = Clock::now();
         Turns {
@@ -56,7 +57,8 @@ impl Turns {
         }
     }
 
-    /// A window or a step of the plain loop is over; `events` have been handled in all. Answers whether the run goes on the other way.
+    /// Called at the end of a window or of a step of the plain loop; `events` returns the number of events so far. Returns
+    /// whether the run switches now.
     pub fn is_over(&mut self, events: impl Fn() -> u64) -> bool {
         self.steps += 1;
         match self.changes {
