@@ -27,9 +27,6 @@ const FAR: u64 = 1 << 62;
 /// Size of the largest packet.
 const LARGEST: Bytes = Bytes::new(u16::MAX as u64);
 
-// Two cache lines: with many flows, links take a large part of the memory.
-const _: () = assert!(size_of::<Link>() == 128);
-
 /// Service of a link's queue.
 pub enum Service {
     /// First in, first out; computed arithmetically.

@@ -157,3 +157,9 @@ fn one_packet_too_many_for_one_flow_and_too_few_for_another_is_caught() {
     });
     assert!(matches!(swapped, Err(RunError::Invariant { place, .. }) if place == "the data of `data[0]`"));
 }
+
+/// With many flows, links take a large part of the memory. A custom law may need more.
+#[test]
+fn a_link_takes_two_cache_lines() {
+    assert_eq!(size_of::<crate::link::Link>(), 128);
+}
