@@ -161,5 +161,5 @@ fn one_packet_too_many_for_one_flow_and_too_few_for_another_is_caught() {
 /// With many flows, links take a large part of the memory. A custom law may need more.
 #[test]
 fn a_link_takes_two_cache_lines() {
-    assert_eq!(size_of::<crate::link::Link>(), 128);
+    assert_eq!(size_of::<Link>(), 128);
 }
