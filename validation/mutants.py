@@ -1,10 +1,10 @@
-"""``make mutants``: do core's own tests notice when a law is broken? ``docs/mutants.md`` and ``docs/mutants.json``.
+"""``make mutants``: do the law crates' tests notice a broken law? ``docs/mutants.md`` and ``docs/mutants.json``.
 
-``cargo-mutants`` knows every place of core's transport, queue, loss and quality modules at which it can break the
-code: it turns comparisons and operators round, takes effects away, answers with constants. A seeded sample of
-them is broken one at a time, and core's own tests run on each: unit tests, storyboards and property tests, no golden
-digests and no simulator. A mutant that fails a test, or makes the tests run for ever, is caught; one that does not
-compile does not count.
+``cargo-mutants`` breaks the code of every law crate: it negates comparisons, swaps operators, removes effects and
+returns default values. It does not change constants: ``validation.clauses`` does. ``.cargo/mutants.toml`` lists the
+modules. This script draws a seeded sample of places, breaks one at a time, and runs the tests of the crate: unit
+tests, storyboards and property tests, no golden digests and no simulator. A mutant that fails a test or hangs the
+tests is caught. A mutant that does not compile does not count.
 
 It works on a copy of the tree. A mutant is tried by the tests of its crate. Tests of whole connections run only on
 mutants that all other tests let pass.
@@ -62,6 +62,7 @@ CRATES = {
     "media": "",
     "endpoint": "transport/",
     "tcp": "transport/tcp/",
+    "rtc": "rtc/",
     "transport": "transport/",
 }
 
@@ -276,8 +277,8 @@ def report(outcomes: Outcomes, seed: int, population: int) -> tuple[str, dict[st
     lines = [
         "# What core's tests notice",
         "",
-        "Made by `make mutants`; do not edit. The code of core's transports, queues, losses and quality",
-        f"measures is broken in {outcomes.sampled} of {population} places, drawn with seed {seed}, one at a time: a",
+        "Made by `make mutants`; do not edit. The code of the laws (transports, calls, queues, links, losses, media)",
+        f"is broken in {outcomes.sampled} of {population} places, drawn with seed {seed}, one at a time: a",
         "comparison turned round, an operator exchanged, an effect taken away. Core's own tests run on each,",
         "without golden digests and without the simulator.",
         "",
