@@ -1,4 +1,4 @@
-"""``docs/studies.md``: what all studies found, at a glance, from the ledgers that are kept in ``docs/studies``.
+"""``docs/studies.md``: what all studies found, at a glance, from the ledgers that are kept in ``results/studies``.
 
 ``python -m validation.studies`` writes the page and its picture anew from what is kept. ``python -m validation.studies
 FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fairwave study NAME --explore 128``.
@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from validation import kept
 
 from fairwave_report import figures as drawing
 from fairwave_study import overview as shown
 from fairwave_study.claims import Verdict
 from fairwave_study.shares import Shares, percent
-from fairwave_validation.writing import compact
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-KEPT = DOCS / "studies"
+DIGESTS = DOCS / "studies"
 PAGE = DOCS / "studies.md"
 PICTURE = DOCS / "figures" / "readings.png"
 NAMES = ("voice", "smoothness", "video", "dropping")
@@ -48,18 +48,20 @@ def keep(folder: Path) -> None:
         source = folder / name
         if not (source / "ledger.json").is_file():
             continue
-        KEPT.mkdir(parents=True, exist_ok=True)
         ledger = json.loads((source / "ledger.json").read_text(encoding="utf-8"))
         provenance = ledger["provenance"]
         provenance["scenarios"] = len(provenance["scenarios"])
         provenance["command"] = re.sub(r" --out \S+", "", provenance["command"])
-        (KEPT / f"{name}.json").write_text(compact(ledger, 2), encoding="utf-8")
+        kept.write(f"studies/{name}", ledger)
         digest = (source / "digest.md").read_text(encoding="utf-8")
         digest = digest.replace("](figures/why-", f"](../figures/{name}-why-")
-        (KEPT / f"{name}.md").write_text(digest, encoding="utf-8")
+        (DIGESTS / f"{name}.md").write_text(digest, encoding="utf-8")
         if name in OWN:
             continue
-        shutil.copyfile(source / "tables" / "readings.csv", KEPT / f"{name}-readings.csv")
+        readings = source / "tables" / "readings.csv"
+        kept.write_table(
+            f"studies/{name}-readings", pl.read_csv(readings, infer_schema=False, comment_prefix="#")
+        )
         whys = [one["id"] for one in ledger.get("experiments", [])]
         for picture in ("readings-matrix", "readings-factors"):
             shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
@@ -80,14 +82,12 @@ def shrink(picture: Path, target: Path) -> None:
         few.save(target, optimize=True, dpi=image.info.get("dpi", (100, 100)))
 
 
-def kept(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
+def explored(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
     """A study's ledger and the verdicts of every reading."""
-    ledger, readings = KEPT / f"{name}.json", KEPT / f"{name}-readings.csv"
-    if not (ledger.is_file() and readings.is_file()):
+    ledger, readings = f"studies/{name}", f"studies/{name}-readings"
+    if not (kept.exists(ledger) and kept.exists(readings)):
         return None
-    return json.loads(ledger.read_text(encoding="utf-8")), pl.read_csv(
-        readings, infer_schema=False, comment_prefix="#"
-    )
+    return kept.read(ledger), kept.read_table(readings)
 
 
 def overall(told: dict[str, Any]) -> Shares:
@@ -237,10 +237,9 @@ def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> None:
 def own() -> Iterator[str]:
     """What the studies say that are not about a paper."""
     for name in OWN:
-        file = KEPT / f"{name}.json"
-        if not file.is_file():
+        if not kept.exists(f"studies/{name}"):
             continue
-        ledger = json.loads(file.read_text(encoding="utf-8"))
+        ledger = kept.read(f"studies/{name}")
         counts = Counter(one["verdict"] for one in ledger["claims"])
         said = ", ".join(f"{many} {verdict}" for verdict, many in counts.most_common())
         yield f"## [{name}](studies/{name}.md)\n\n{ledger['title']}: {len(ledger['claims'])} claims, {said}."
@@ -264,7 +263,7 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
     parts = [
         "# The studies at a glance",
         (
-            "Made by `python -m validation.studies` from the ledgers in `docs/studies/`; do not edit. "
+            "Made by `python -m validation.studies` from the ledgers in `results/studies/`; do not edit. "
             "[How a study works, and how a claim is judged](judging.md) is on a page of its own."
         ),
         (
@@ -336,9 +335,9 @@ def main() -> int:
     """Keeps what is handed in, and writes the page; the exit status."""
     if len(sys.argv) > 1:
         keep(Path(sys.argv[1]))
-    found = {name: one for name in NAMES if (one := kept(name)) is not None}
+    found = {name: one for name in NAMES if (one := explored(name)) is not None}
     if not found:
-        print(f"nothing is kept in {KEPT.relative_to(ROOT)}: run the studies first", file=sys.stderr)
+        print("nothing is kept in results/studies: run the studies first", file=sys.stderr)
         return 1
     picture(found)
     PAGE.write_text(page(found), encoding="utf-8")
