@@ -26,7 +26,6 @@ from fairwave_study.shares import Shares, percent
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-DIGESTS = DOCS / "studies"
 PAGE = DOCS / "studies.md"
 PICTURE = DOCS / "figures" / "readings.png"
 NAMES = ("voice", "smoothness", "video", "dropping")
@@ -55,7 +54,7 @@ def keep(folder: Path) -> None:
         kept.write(f"studies/{name}", ledger)
         digest = (source / "digest.md").read_text(encoding="utf-8")
         digest = digest.replace("](figures/why-", f"](../figures/{name}-why-")
-        (DIGESTS / f"{name}.md").write_text(digest, encoding="utf-8")
+        kept.write_page(f"studies/{name}", digest)
         if name in OWN:
             continue
         readings = source / "tables" / "readings.csv"

@@ -2,10 +2,10 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
+from validation import kept
 
 from fairwave.layers import study as find
 from fairwave_studies.voice import all_readings, described, essential
@@ -263,7 +263,7 @@ def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
 
 
 def test_the_document_is_that_of_the_study_as_it_stands():
-    document = (Path(__file__).parents[2] / "docs" / "studies" / "voice.md").read_text(encoding="utf-8")
+    document = kept.read_page("studies/voice")
     for claim in find("voice").claims:
         assert claim.statement in document
 
