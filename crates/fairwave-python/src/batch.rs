@@ -120,7 +120,7 @@ impl Batch {
                 }
             }
             found.sort_unstable_by_key(|(job, _)| *job);
-            below_each_other(&found)
+            concatenate(&found)
         });
         let (tables, counts) = tables.map_err(RunError::new_err)?;
         let counted = PyDict::new(py);
@@ -168,21 +168,21 @@ impl Batch {
 }
 
 /// Concatenates the tables of several runs. Also returns the number of rows per run of each table.
-fn below_each_other(runs: &[(usize, Ended)]) -> Result<(Tables, Vec<Vec<i64>>), String> {
-    let mut whole: Tables = Vec::new();
+fn concatenate(runs: &[(usize, Ended)]) -> Result<(Tables, Vec<Vec<i64>>), String> {
+    let mut joined: Tables = Vec::new();
     let mut counts: Vec<Vec<i64>> = Vec::new();
     for (place, (_, ended)) in runs.iter().enumerate() {
         if place == 0 {
             // All runs have the same tables. A table without rows has no columns.
-            whole = ended.tables.iter().map(|(name, _)| (*name, Columns::new())).collect();
-            counts = vec![Vec::with_capacity(runs.len()); whole.len()];
+            joined = ended.tables.iter().map(|(name, _)| (*name, Columns::new())).collect();
+            counts = vec![Vec::with_capacity(runs.len()); joined.len()];
         }
-        for (((_, columns), counts), (_, mine)) in whole.iter_mut().zip(&mut counts).zip(&ended.tables) {
+        for (((_, columns), counts), (_, mine)) in joined.iter_mut().zip(&mut counts).zip(&ended.tables) {
             append(columns, mine).map_err(|error| error.to_string())?;
             counts.push(rows(mine));
         }
     }
-    Ok((whole, counts))
+    Ok((joined, counts))
 }
 
 impl Drop for Batch {
@@ -199,9 +199,9 @@ fn work(
     shared: &BatchState,
 ) {
     let make = |job: usize, share: usize| -> Result<RunResult, ()> {
-        let tables = catch_unwind(AssertUnwindSafe(|| one(jobs, job, share, shared))).unwrap_or_else(|panic| {
+        let tables = catch_unwind(AssertUnwindSafe(|| run_job(jobs, job, share, shared))).unwrap_or_else(|panic| {
             let what = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-            Err(because(format!("a defect of fairwave ended a run: {}", what.unwrap_or("unknown"))))
+            Err(plain_failure(format!("a defect of fairwave ended a run: {}", what.unwrap_or("unknown"))))
         });
         // A cancelled run is not a failure.
         if shared.cancel.load(Ordering::Relaxed) && tables.is_err() {
@@ -218,19 +218,19 @@ fn work(
 }
 
 /// A failure without an exception from a law.
-fn because(message: String) -> Failure {
+fn plain_failure(message: String) -> Failure {
     Failure { message, cause: None }
 }
 
 /// Runs a job and returns its tables. Uses `share` threads unless the scenario names laws written in Python.
-fn one(
+fn run_job(
     jobs: &[(Arc<fairwave_scenario::Scenario>, u64)],
     job: usize,
     share: usize,
     shared: &BatchState,
 ) -> Result<Tables, Failure> {
-    let (scenario, seed) = jobs.get(job).ok_or_else(|| because("no such job".to_owned()))?;
-    // A thread state kept for the whole run reduces each call of a law to acquiring the interpreter's lock.
+    let (scenario, seed) = jobs.get(job).ok_or_else(|| plain_failure("no such job".to_owned()))?;
+    // A thread state kept for the joined run reduces each call of a law to acquiring the interpreter's lock.
     let python = !own_laws(scenario).is_empty();
     let threads = if python { 1 } else { share };
     let attached = |work: &(dyn Fn() -> Result<Tables, String> + Sync)| match python {
@@ -243,7 +243,7 @@ fn one(
         Some(Failure { message, cause }) => {
             Err(Failure { message: format!("{}, seed {seed}: {message}", scenario.name), cause })
         }
-        None => tables.map_err(because),
+        None => tables.map_err(plain_failure),
     }
 }
 

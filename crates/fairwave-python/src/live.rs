@@ -43,7 +43,7 @@ pub fn live<'py>(
 ) -> PyResult<LiveResult<'py>> {
     let mut plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
     if !flows {
-        without_flows(&mut plan);
+        remove_flows(&mut plan);
     }
     if let Some(seconds) = duration {
         plan.duration = fairwave_core::units::Span::from_seconds(seconds);
@@ -57,7 +57,7 @@ pub fn live<'py>(
 }
 
 /// Removes the flows and everything that the run would record of them. The network remains.
-fn without_flows(plan: &mut Plan) {
+fn remove_flows(plan: &mut Plan) {
     plan.flows.clear();
     let record = &mut plan.record;
     for flows in [&mut record.goodput, &mut record.windows, &mut record.units] {

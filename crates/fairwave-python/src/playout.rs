@@ -59,13 +59,13 @@ pub fn play<'py>(
         }
         _ => (playout::play(&units, packet_time, &config), None),
     });
-    let (codes, due) = in_bytes(fates.into_iter().map(|fate| match fate {
+    let (codes, due) = pack_columns(fates.into_iter().map(|fate| match fate {
         UnitFate::Played(at) => (0, at.nanos()),
         UnitFate::Late(at) => (1, at.nanos()),
         UnitFate::Lost => (2, u64::MAX),
     }));
     let heard = heard.map(|(begins, pieces)| {
-        let (kinds, values) = in_bytes(pieces.into_iter().map(|piece| match piece {
+        let (kinds, values) = pack_columns(pieces.into_iter().map(|piece| match piece {
             Piece::Unit(unit) => (0, unit as u64),
             Piece::Shortened(span) => (1, span.nanos()),
             Piece::Lengthened(span) => (2, span.nanos()),
@@ -77,7 +77,7 @@ pub fn play<'py>(
     Ok((PyBytes::new(py, &codes), PyBytes::new(py, &due), heard))
 }
 
-fn in_bytes(rows: impl Iterator<Item = (u8, u64)>) -> (Vec<u8>, Vec<u8>) {
+fn pack_columns(rows: impl Iterator<Item = (u8, u64)>) -> (Vec<u8>, Vec<u8>) {
     let (mut codes, mut values) = (Vec::new(), Vec::new());
     for (code, value) in rows {
         codes.push(code);

@@ -52,7 +52,7 @@ fn judged<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, fairwave_scenario:
 
 /// Names of all laws in the scenario that are written in Python, with fingerprints of their code.
 pub fn own_laws(scenario: &fairwave_scenario::Scenario) -> BTreeMap<String, String> {
-    if !laws::are_there() {
+    if !laws::is_any_registered() {
         return BTreeMap::new();
     }
     let table = scenario.to_json().ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();

@@ -132,10 +132,10 @@ impl Books<'_> {
         let mut nodes = vec![Node::default(); self.plan.nodes.len()];
         for (plan, link) in self.plan.links.iter().zip(&self.links) {
             let measure = &link.measure;
-            nodes[plan.to].handed_on += measure.whole().departures + measure.copies()
+            nodes[plan.to].handed_on += measure.totals().departures + measure.copies()
                 - measure.whole_missing().lost
                 - u64::from(measure.on_wire);
-            nodes[plan.from].passed_on += measure.whole().arrivals;
+            nodes[plan.from].passed_on += measure.totals().arrivals;
         }
         for ((plan, sending), receiving) in self.plan.flows.iter().zip(&self.sending).zip(&self.receiving) {
             let measure = &receiving.measure;
@@ -189,25 +189,25 @@ fn violated(law: &'static str, place: String, found: String) -> RunError {
 }
 
 fn check_link(plan: &LinkPlan, link: &Link, end: Instant) -> Result<(), RunError> {
-    let (measure, whole) = (&link.measure, link.measure.whole());
+    let (measure, totals) = (&link.measure, link.measure.totals());
     let missing = measure.whole_missing();
     let (dropped, waiting) = (missing.dropped(), link.waiting_at(end));
     let in_transmission = u64::from(link.free > end);
-    if whole.arrivals != whole.departures + dropped + missing.failed + waiting + in_transmission {
+    if totals.arrivals != totals.departures + dropped + missing.failed + waiting + in_transmission {
         return Err(violated(
             "arrived = departed + dropped + failed + waiting + in transmission, per link",
             format!("link `{}`", plan.name),
             format!(
                 "{} arrived, {} departed, {dropped} dropped, {} failed, {waiting} waiting, {in_transmission} in transmission",
-                whole.arrivals, whole.departures, missing.failed
+                totals.arrivals, totals.departures, missing.failed
             ),
         ));
     }
-    if whole.departures < missing.lost + u64::from(measure.on_wire) {
+    if totals.departures < missing.lost + u64::from(measure.on_wire) {
         return Err(violated(
             "departed = lost + on the wire + handed on, per link",
             format!("link `{}`", plan.name),
-            format!("{} departed, {} lost, {} on the wire", whole.departures, missing.lost, measure.on_wire),
+            format!("{} departed, {} lost, {} on the wire", totals.departures, missing.lost, measure.on_wire),
         ));
     }
     match &link.service {
@@ -223,7 +223,7 @@ fn empty_medium(
     run: &mut MediumRun,
     links: &[Link],
     end: Instant,
-    taken: &mut dyn FnMut(usize, &Packet),
+    removed: &mut dyn FnMut(usize, &Packet),
 ) -> Result<(), RunError> {
     let mut given = Vec::new();
     let counted: Vec<u32> = (0..run.members.len()).map(|member| run.medium.held(member)).collect();
@@ -241,7 +241,7 @@ fn empty_medium(
         }
     }
     for (member, packet) in given {
-        taken(run.members[member], &packet);
+        removed(run.members[member], &packet);
     }
     Ok(())
 }
@@ -252,7 +252,7 @@ fn empty(
     index: usize,
     link: &mut Link,
     end: Instant,
-    taken: &mut dyn FnMut(usize, &Packet),
+    removed: &mut dyn FnMut(usize, &Packet),
 ) -> Result<(), RunError> {
     let mut now = link.free.max(end);
     let Service::Managed(managed) = &mut link.service else { return Ok(()) };
@@ -261,7 +261,7 @@ fn empty(
         let given = managed.queue.depart(now, &mut managed.drops);
         let before = found;
         for packet in given.into_iter().chain(managed.drops.drain(..).map(|(packet, _)| packet)) {
-            taken(index, &packet);
+            removed(index, &packet);
             found += 1;
         }
         if found == before {

@@ -352,7 +352,7 @@ impl EventQueue {
     /// Returns the entry of the event just removed.
     #[inline]
     pub fn entry(&self, place: PageSlot) -> &Entry {
-        self.pages.at(place)
+        self.pages.entry(place)
     }
 
     /// Returns the number of entries.
@@ -384,7 +384,7 @@ impl EventQueue {
 
     /// Returns the number of known events of today and tomorrow up to `after` places behind the next one.
     #[inline(always)]
-    pub fn in_sight(&self, after: usize) -> usize {
+    pub fn count_known(&self, after: usize) -> usize {
         (self.coming + after).min(self.today.len() + self.tomorrow.len())
     }
 
@@ -393,7 +393,7 @@ impl EventQueue {
     #[inline(always)]
     pub fn nth(&self, n: usize) -> Option<&Entry> {
         let due = self.today.get(n).or_else(|| self.tomorrow.get(n - self.today.len()))?;
-        (due.place != PageSlot::NOWHERE).then(|| self.pages.at(due.place))
+        (due.place != PageSlot::NOWHERE).then(|| self.pages.entry(due.place))
     }
 
     /// Starts to prefetch the entries of the `n`th day after today.
@@ -527,7 +527,7 @@ impl EventQueue {
         let begin = self.begin;
         let entry = |due: DayEvent| match due.place {
             PageSlot::NOWHERE => Entry::timer(due.event(begin)),
-            place => *self.pages.at(place),
+            place => *self.pages.entry(place),
         };
         self.tomorrow.clear();
         let left = self.today.drain(..).skip(self.coming).map(entry);
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_after_the_end_stays() {
+    fn events_after_the_end_stay_in_the_queue() {
         let mut queue = EventQueue::new(false, 0);
         queue.push_arrival(Event::new(Instant::from_nanos(7), EventKind::Arrival, 0), &packet(1), 4, 0);
         assert_eq!(pop(&mut queue, Instant::from_nanos(6)), None);
@@ -641,7 +641,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_outside_may_be_due_before_the_day_that_has_begun() {
+    fn external_events_may_precede_the_current_day() {
         let at = |nanos: u64| Event::new(Instant::from_nanos(nanos), EventKind::Sender, 0);
         let mut queue = EventQueue::new(true, 10);
         let far = 1 << 40;
@@ -686,7 +686,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_in_sight_of_the_day_after_is_what_that_day_brings_in_order(times in prop::collection::vec(40_000u64..500_000, 1..200)) {
+        fn known_events_of_the_next_day_match_its_order(times in prop::collection::vec(40_000u64..500_000, 1..200)) {
             // None of them on the first day, which has begun.
             let mut queue = EventQueue::new(true, 10);
             for &at in &times {
@@ -697,10 +697,10 @@ mod tests {
                 let brought: Vec<Entry> = (0..queue.today()).filter_map(|n| queue.nth(n)).copied().collect();
                 prop_assert_eq!(brought.len(), queue.entries.len());
                 prop_assert!(shown.is_empty() || shown == brought);
-                let in_sight = queue.in_sight(times.len());
-                shown = (queue.today()..in_sight).filter_map(|n| queue.nth(n)).copied().collect();
+                let count_known = queue.count_known(times.len());
+                shown = (queue.today()..count_known).filter_map(|n| queue.nth(n)).copied().collect();
                 prop_assert_eq!(shown.len(), queue.day_after(1).count());
-                prop_assert_eq!(queue.nth(in_sight), None);
+                prop_assert_eq!(queue.nth(count_known), None);
                 for entry in brought {
                     prop_assert_eq!(pop(&mut queue, Instant::NEVER), Some(entry));
                 }

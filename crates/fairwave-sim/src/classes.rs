@@ -41,12 +41,12 @@ pub struct ClassMeasures([ClassMeasure; 3]);
 
 impl ClassMeasures {
     /// Returns the counters of a class.
-    pub fn of(&self, class: Class) -> &ClassMeasure {
+    pub fn counters(&self, class: Class) -> &ClassMeasure {
         &self.0[class as usize]
     }
 
     /// Returns the counts since the snapshot `before`.
-    pub fn since(&self, before: &ClassMeasures) -> ClassMeasures {
+    pub fn count_since(&self, before: &ClassMeasures) -> ClassMeasures {
         let mut since = *self;
         for (class, before) in since.0.iter_mut().zip(&before.0) {
             class.arrivals -= before.arrivals;
@@ -151,14 +151,14 @@ pub(crate) fn rows(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Ve
 /// window.
 pub(crate) fn shared_rows(link: &str, whole: &ClassMeasures, classes: &ClassMeasures) -> Vec<ClassRow> {
     rows_with(link, classes, |class| {
-        let whole = whole.of(class);
+        let whole = whole.counters(class);
         whole.arrivals.saturating_sub(whole.served + whole.dropped_overflow + whole.dropped_early)
     })
 }
 
 fn rows_with(link: &str, classes: &ClassMeasures, waiting: impl Fn(Class) -> u64) -> Vec<ClassRow> {
     let row = |class: Class| {
-        let counted = classes.of(class);
+        let counted = classes.counters(class);
         ClassRow {
             link: link.to_owned(),
             class: class_name(class),
@@ -193,7 +193,7 @@ const fn class_name(class: Class) -> &'static str {
 /// Returns the class for which the queue created or lost packets.
 pub(crate) fn check(link: &str, queue: &LinkQueue, classes: &ClassMeasures) -> Result<(), RunError> {
     for class in Class::ALL {
-        let counted = classes.of(class);
+        let counted = classes.counters(class);
         let waiting = (u64::from(queue.class_packets(class)), queue.class_bytes(class));
         let dropped = counted.dropped_overflow + counted.dropped_early;
         if counted.arrivals != counted.served + dropped + waiting.0

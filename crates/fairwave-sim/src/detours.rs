@@ -7,8 +7,8 @@ use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{Plan, Reroute};
 
 use crate::error::RunError;
+use crate::island_map::Map;
 use crate::network::Network;
-use crate::places::Map;
 use crate::routes::END;
 
 /// A change of a flow's routes.
@@ -57,6 +57,6 @@ impl Detours {
     pub fn place_of<M: Map>(&self, network: &Network<M>, flow: usize, feedback: bool, link: usize) -> Option<u32> {
         let routes = self.routes.get(&flow)?.iter().rev();
         let mut places = routes.map(|begins| network.routes.place_of(begins[usize::from(feedback)], link));
-        places.find(|place| network.routes.at(*place).target() != END)
+        places.find(|place| network.routes.step(*place).target() != END)
     }
 }

@@ -44,9 +44,9 @@ impl Write for Fnv {
 }
 
 /// Removes the gap columns. Gaps follow from the units and the playout, like other, older columns.
-fn without_gaps(flows: &[FlowRow]) -> Vec<FlowRow> {
-    let without = |row: &FlowRow| FlowRow { longest_gap_s: None, gaps: None, silence_s: None, ..row.clone() };
-    flows.iter().map(without).collect()
+fn remove_gaps(flows: &[FlowRow]) -> Vec<FlowRow> {
+    let remove = |row: &FlowRow| FlowRow { longest_gap_s: None, gaps: None, silence_s: None, ..row.clone() };
+    flows.iter().map(remove).collect()
 }
 
 impl RunResult {
@@ -104,7 +104,7 @@ impl RunResult {
             events: _,
         } = self;
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-        grown(&mut hash, "flows", &without_gaps(flows))?;
+        grown(&mut hash, "flows", &remove_gaps(flows))?;
         table(&mut hash, "groups", groups)?;
         table(&mut hash, "timeliness", timeliness)?;
         table(&mut hash, "playback", playback)?;
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_cost_is_no_result() {
+    fn the_digest_ignores_the_cost_of_a_run() {
         let dear = RunResult { events: 7, ..unit(0.1) };
         assert_eq!(dear.digest().expect("a digest"), unit(0.1).digest().expect("a digest"));
     }

@@ -17,7 +17,7 @@ use crate::conferences::Rooms;
 use crate::error::RunError;
 use crate::event::{Event, EventKind};
 use crate::hosts::{ApplicationClock, Hosts};
-use crate::judged::LossJudge;
+use crate::judgements::LossJudge;
 use crate::measure::{Bins, FlowMeasure, Window};
 use crate::round_trips::RoundTripLog;
 use crate::unit_log::{Pending, Removal, UnitLog};
@@ -33,7 +33,7 @@ impl FlowEnds {
     ///
     /// # Errors
     /// Returns a configuration that its law rejects.
-    pub fn of_flows(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
+    pub fn new(plan: &Plan, window: Window, hosts: Option<&Hosts>, live: bool) -> Result<Self, RunError> {
         let count = plan.flows.len();
         let mut ends = FlowEnds { sending: Vec::with_capacity(count), receiving: Vec::with_capacity(count) };
         let (mut rooms, mut name) = (Rooms::default(), String::new());
@@ -78,10 +78,10 @@ impl FlowEnds {
             let playback = (flow.playback.as_ref())
                 .map(|playback| Playback::new(playback, flow.start).map(Box::new).map_err(refused))
                 .transpose()?;
-            let measure = FlowMeasure::new(Bins::over(window, plan.record.bin), playback, flow.stop, window);
+            let measure = FlowMeasure::new(Bins::zero(window, plan.record.bin), playback, flow.stop, window);
             let clock = hosts
                 .map_or_else(|| ApplicationClock::skewed(flow.start, 0), |hosts| hosts.clock(index, flow.start))
-                .of(flow, request(plan, flow));
+                .with_pauses(flow, request(plan, flow));
             ends.sending.push(SendingEnd::new(flow, source, sender, clock));
             ends.receiving.push(ReceivingEnd::new(flow, window, receiver, measure));
         }
@@ -274,7 +274,7 @@ impl SendingEnd {
     /// timer if it is by the `end` of the run and no entry of the event queue is as early.
     #[cold]
     #[inline(never)]
-    pub fn hear(&mut self, unit: u32, now: Instant, end: Instant) -> Option<Instant> {
+    pub fn report_delivery(&mut self, unit: u32, now: Instant, end: Instant) -> Option<Instant> {
         self.source.on_received(unit, self.clock.shown(now));
         if self.next_unit.is_none() {
             self.make_next_unit();
@@ -393,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_awaited_is_counted_until_there_is_too_much() {
+    fn awaited_feedback_is_counted_up_to_a_limit() {
         let mut awaited = Awaited::default();
         (0..1000).for_each(|_| awaited.add());
         (0..999).for_each(|_| awaited.remove());

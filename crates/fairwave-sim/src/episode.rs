@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_happens_after_the_end() {
+    fn the_run_stops_at_its_end() {
         let (mut episode, _) = Episode::begin(plan(DOWNLOAD, 1), 0, Span::from_secs(3)).expect("an episode");
         let steps: Vec<Step> = (0..4).map(|_| episode.step(0.1).expect("a step")).collect();
         assert_eq!(steps.iter().map(|step| step.is_last).collect::<Vec<_>>(), [false, true, true, true]);

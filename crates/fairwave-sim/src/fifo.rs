@@ -68,7 +68,7 @@ impl Run {
 
 impl Older {
     /// Creates an empty queue with `room` bytes.
-    fn nothing(room: u64) -> Box<Self> {
+    fn empty(room: u64) -> Box<Self> {
         Box::new(Older { room, packets: 0, runs: VecDeque::new() })
     }
 
@@ -136,7 +136,7 @@ impl Fifo {
         };
         let (limit, older) = match u32::try_from(limit) {
             Ok(limit) => (limit, None),
-            Err(_) => (u32::MAX, Some(Older::nothing(limit))),
+            Err(_) => (u32::MAX, Some(Older::empty(limit))),
         };
         Fifo { limit, alike: 0, by_bytes, older }
     }
@@ -228,7 +228,7 @@ impl Fifo {
     #[inline(never)]
     fn start_run(&mut self, wire: u16, pace: Pace) {
         let limit = u64::from(self.limit);
-        let older = self.older.get_or_insert_with(|| Older::nothing(limit));
+        let older = self.older.get_or_insert_with(|| Older::empty(limit));
         if self.alike > 0 {
             let packets = u32::from(self.alike);
             let since = pace.time.times_before(packets, pace.carry).nanos();

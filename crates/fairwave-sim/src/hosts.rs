@@ -38,7 +38,7 @@ impl ApplicationClock {
     }
 
     /// Adds the pauses of a flow, and the time of a request to its sender.
-    pub fn of(self, flow: &FlowPlan, request: Span) -> Self {
+    pub fn with_pauses(self, flow: &FlowPlan, request: Span) -> Self {
         let (ppb, active) = (self.ppb(), flow.active.clone());
         ApplicationClock::new(self.begins, ClockDifferences { ppb, active, request })
     }
@@ -55,13 +55,13 @@ impl ApplicationClock {
     #[inline]
     pub fn unit(&self, unit: Option<Unit>) -> Option<Unit> {
         match &self.differs {
-            Some(differences) => self.at_true_time(unit?, differences.request),
+            Some(differences) => self.move_to_true_time(unit?, differences.request),
             None => unit,
         }
     }
 
     #[inline(never)]
-    fn at_true_time(&self, unit: Unit, request: Span) -> Option<Unit> {
+    fn move_to_true_time(&self, unit: Unit, request: Span) -> Option<Unit> {
         let created = self.awake_at(self.true_time(unit.created).since(self.begins))?.0 + request;
         Some(Unit { created, ..unit })
     }
@@ -161,7 +161,7 @@ impl Hosts {
     }
 
     /// Returns the index of a flow's sending host.
-    pub fn of(&self, flow: usize) -> Option<usize> {
+    pub fn host_index(&self, flow: usize) -> Option<usize> {
         self.of_flow.get(flow).copied()
     }
 

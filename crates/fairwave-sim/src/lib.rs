@@ -6,20 +6,20 @@
 //!
 //! Imports run in one direction. First chain: routes; events, entries and pages → calendar; measures and classes →
 //! links → network. Second chain: unit logs and judgements → ends of flows → admission. Both chains → tables
-//! (`collect`) and books → run → replications. Only the run uses `places` (addresses of a run's parts), `partition`
-//! (islands) and `crew` (threads). The run knows the observer trait (`probe`), but not the observers (captures and
+//! (`collect`) and books → run → replications. Only the run uses `island_map` (places of links and flow ends), `partition`
+//! (islands) and `workers` (threads). The run knows the observer trait (`probe`), but not the observers (captures and
 //! qlog).
 
 mod admission;
-mod before;
 mod books;
 pub mod border;
+mod cache_lines;
 mod calendar;
 pub mod capture;
 mod classes;
 mod collect;
 mod conferences;
-mod crew;
+mod decodability;
 mod detours;
 mod digest;
 mod ends;
@@ -29,16 +29,15 @@ mod error;
 mod event;
 mod fifo;
 mod hosts;
-mod judged;
+mod island_map;
+mod judgements;
 mod link;
-mod look_ahead;
 mod measure;
 pub mod measures;
 pub mod media_rows;
 mod network;
 mod pages;
 mod partition;
-mod places;
 mod prefetch;
 pub mod probe;
 pub mod qlog;
@@ -51,7 +50,8 @@ mod service_classes;
 mod shared_media;
 mod unit_log;
 mod unsteady;
-mod watched;
+mod warmup;
+mod workers;
 
 pub use classes::ClassRow;
 pub use error::RunError;

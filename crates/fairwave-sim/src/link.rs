@@ -189,7 +189,7 @@ impl Link {
             one_step: OneStep::Nothing,
             service,
             wire,
-            measure: LinkMeasure::new(Bins::over(window, bin)),
+            measure: LinkMeasure::new(Bins::zero(window, bin)),
         }
         .with_steps(window))
     }
@@ -226,7 +226,7 @@ impl Link {
                 rate: self.rate.another()?,
                 service: Service::Fifo(Fifo::new(plan.direction.queue.capacity)),
                 wire: None,
-                measure: LinkMeasure::new(Bins::over(window, bin)),
+                measure: LinkMeasure::new(Bins::zero(window, bin)),
                 ..*self
             }
             .with_steps(window),

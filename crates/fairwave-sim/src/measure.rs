@@ -40,7 +40,7 @@ pub struct Bins {
 
 impl Bins {
     /// Creates zero sums over the run; `None` if `width` is zero.
-    pub fn over(window: Window, width: Span) -> Option<Box<Self>> {
+    pub fn zero(window: Window, width: Span) -> Option<Box<Self>> {
         let bins = window.end.nanos().checked_div(width.nanos())?;
         Some(Box::new(Bins { width: width.nanos(), sums: vec![0; bins as usize + 1] }))
     }
@@ -255,7 +255,7 @@ impl LinkMeasure {
     }
 
     /// Returns the crossings of the whole run.
-    pub fn whole(&self) -> LinkCrossings {
+    pub fn totals(&self) -> LinkCrossings {
         let (warming, steady) = (self.warmed().crossings, self.steady);
         LinkCrossings {
             arrivals: warming.arrivals + steady.arrivals,
@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn waiting_counts_only_inside_the_window_and_its_series_over_the_run() {
         let window = Window { warmup: seconds(1.0), end: seconds(3.0) };
-        let bins = Bins::over(window, Span::from_millis(500));
+        let bins = Bins::zero(window, Span::from_millis(500));
         let mut link = LinkMeasure::new(bins);
         link.held(1, seconds(0.5), seconds(1.5), window);
         link.held(1, seconds(2.75), seconds(9.0), window);
@@ -521,6 +521,6 @@ mod tests {
         let mut link = LinkMeasure::default();
         assert!(link.departed(seconds(1.0), 1040, window));
         assert!(!link.departed(seconds(1.1), 1040, window));
-        assert_eq!((link.whole().departures, link.whole().wire), (1, 1040));
+        assert_eq!((link.totals().departures, link.totals().wire), (1, 1040));
     }
 }

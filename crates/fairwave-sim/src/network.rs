@@ -7,16 +7,16 @@ use fairwave_scenario::plan::{FlowPlan, LinkPlan, Plan};
 
 use crate::error::RunError;
 use crate::event::MAX_INDEX;
+use crate::island_map::{IdentityMap, PlacedItems};
 use crate::link::Link;
 use crate::measure::{Bins, Window};
-use crate::places::{Held, Same};
 use crate::routes::{Routes, Step};
 use crate::shared_media::{self, MediumRun};
 
 /// Links and their routes.
-pub(crate) struct Network<M = Same> {
+pub(crate) struct Network<M = IdentityMap> {
     /// Link directions, by index of the plan.
-    pub links: Held<Link, M>,
+    pub links: PlacedItems<Link, M>,
     /// Shared media, by index of the plan.
     pub media: Vec<MediumRun>,
     /// Routes of the flows added so far.
@@ -52,16 +52,20 @@ impl Network {
                 None => Link::new(link, plan.seed, window, bin).map_err(|error| refused(link, error))?,
             };
             if !plan.record.series.is_empty() {
-                made.count_departures(Bins::over(window, bin));
+                made.count_departures(Bins::zero(window, bin));
             }
             if let Some(ends) = &ends {
                 made.tell_ends(ends);
             }
             links.push(made);
         }
-        let media = shared_media::of_plan(plan, &mut links)?;
-        let mut network =
-            Network { links: Held::new(links, Same), media, routes: Arc::default(), fed_in_order: Vec::new() };
+        let media = shared_media::create_media(plan, &mut links)?;
+        let mut network = Network {
+            links: PlacedItems::new(links, IdentityMap),
+            media,
+            routes: Arc::default(),
+            fed_in_order: Vec::new(),
+        };
         for flow in &plan.flows {
             if flow.forward.is_empty()
                 || flow.backward.is_empty()

@@ -5,9 +5,9 @@
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 
+use crate::cache_lines::{LINE, line_of, lines_from};
 use crate::entry::Entry;
 use crate::event::{Event, EventKind};
-use crate::prefetch::{LINE, line_of, lines_from};
 
 /// Entries per page.
 const PAGE: usize = 8;
@@ -151,7 +151,7 @@ impl Pages {
 
     /// Returns the entry at `place`.
     #[inline]
-    pub fn at(&self, place: PageSlot) -> &Entry {
+    pub fn entry(&self, place: PageSlot) -> &Entry {
         &self.entries[place.0 as usize]
     }
 
@@ -243,7 +243,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_list_keeps_what_was_put_into_it_in_order(
+        fn lists_keep_their_entries_in_order(
             ops in prop::collection::vec((0usize..4, 0u32..12), 1..300)
         ) {
             let (mut pages, mut lists) = (Pages::default(), [List::EMPTY; 4]);
@@ -256,13 +256,13 @@ mod tests {
                 } else {
                     let entry = Entry::timer(Event::new(Instant::from_nanos(number), EventKind::Sender, list));
                     let place = pages.push(&mut lists[list], &entry);
-                    prop_assert_eq!(pages.at(place), &entry);
+                    prop_assert_eq!(pages.entry(place), &entry);
                     plain[list].push(entry);
                 }
                 for (list, plain) in lists.iter().zip(&plain) {
                     prop_assert_eq!(list.len(), plain.len());
                     prop_assert!(pages.iter(*list).map(|(_, entry)| entry).eq(plain));
-                    prop_assert!(pages.iter(*list).all(|(place, entry)| pages.at(place) == entry));
+                    prop_assert!(pages.iter(*list).all(|(place, entry)| pages.entry(place) == entry));
                     let (mut each, listed) = (Vec::new(), pages.iter(*list).map(|(place, entry)| (place, *entry)));
                     pages.map_to(*list, &mut each, |place, entry| (place, *entry));
                     prop_assert_eq!(each, listed.collect::<Vec<_>>());

@@ -15,8 +15,8 @@ use fairwave_scenario::plan::Plan;
 
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::hosts::Hosts;
+use crate::island_map::{IslandSlot, MOST_ISLANDS, MOST_ITEMS};
 use crate::network::Network;
-use crate::places::{Home, MOST_ISLANDS, MOST_ITEMS};
 use crate::routes::{END, Routes};
 
 /// Nanoseconds of work, of the right order: an event; a link's crossing, and that of a managed queue; a sender's reaction to an
@@ -48,7 +48,7 @@ const BITS: f64 = 8.0 * 1040.0;
 
 /// What is asked of a partition.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct PartitionRequest {
     /// How many threads there are.
     pub threads: usize,
     /// So many times as fast as one thread it must be expected to be.
@@ -70,10 +70,10 @@ pub(crate) enum Changes {
     Windows(u64),
 }
 
-impl Wish {
+impl PartitionRequest {
     /// What users have: as fast as possible on so many threads.
     pub fn fast(threads: usize) -> Self {
-        Wish { threads, least: WORTH_IT, islands: None, changes: Changes::ByRate }
+        PartitionRequest { threads, least: WORTH_IT, islands: None, changes: Changes::ByRate }
     }
 }
 
@@ -92,11 +92,11 @@ pub struct Cut {
 /// Islands of a run.
 pub(crate) struct Partition {
     /// Of each link, by index of the plan.
-    pub links: Arc<[Home]>,
+    pub links: Arc<[IslandSlot]>,
     /// Of each flow's sending end.
-    pub sending: Arc<[Home]>,
+    pub sending: Arc<[IslandSlot]>,
     /// Of each flow's receiving end.
-    pub receiving: Arc<[Home]>,
+    pub receiving: Arc<[IslandSlot]>,
     /// Where each flow's routes begin.
     pub routes: Arc<[[u32; 2]]>,
     /// For each step of the routes, the island that it leads to.
@@ -170,7 +170,7 @@ impl Neighbours {
         Neighbours { begins, list }
     }
 
-    fn of(&self, root: usize) -> impl Iterator<Item = (usize, f64)> {
+    fn list_neighbours(&self, root: usize) -> impl Iterator<Item = (usize, f64)> {
         self.list[self.begins[root]..self.begins[root + 1]].iter().copied()
     }
 
@@ -185,7 +185,7 @@ impl Neighbours {
             }
             while let Some(&root) = order.get(next) {
                 next += 1;
-                for (other, _) in self.of(root) {
+                for (other, _) in self.list_neighbours(root) {
                     if !std::mem::replace(&mut seen[other], true) {
                         order.push(other);
                     }
@@ -197,12 +197,12 @@ impl Neighbours {
 }
 
 /// The islands of a run as wished; none where it cannot be cut, or is not expected to become fast enough.
-pub(crate) fn of_run(
+pub(crate) fn partition_run(
     plan: &Plan,
     network: &Network,
     (sending, receiving): (&[SendingEnd], &[ReceivingEnd]),
     hosts: Option<&Hosts>,
-    wish: Wish,
+    request: PartitionRequest,
 ) -> Option<Partition> {
     let (links, flows) = (network.links.items.len(), plan.flows.len());
     let plain = plan.media.is_empty() && plan.calls.is_empty() && plan.record.windows.is_empty();
@@ -212,7 +212,7 @@ pub(crate) fn of_run(
         let simple = planned.at_most.is_none() && planned.reroutes.is_empty() && planned.leg.is_none();
         Some(simple && !matches!(sending.sender, AnySender::Own(_)) && !receiving.receiver.judges_losses())
     };
-    let one = wish.threads < 2 && wish.islands.is_none();
+    let one = request.threads < 2 && request.islands.is_none();
     if one || !plain || links.max(flows) > MOST_ITEMS || !(0..flows).all(|flow| own(flow) == Some(true)) {
         return None;
     }
@@ -228,14 +228,14 @@ pub(crate) fn of_run(
         if receiving.listened {
             elements.join(sender, receiver);
         }
-        if let Some(host) = hosts.and_then(|hosts| hosts.of(flow)) {
+        if let Some(host) = hosts.and_then(|hosts| hosts.host_index(flow)) {
             first_of_host.resize(first_of_host.len().max(host + 1), None);
             elements.join(sender, *first_of_host[host].get_or_insert(sender));
         }
         for (begin, from, to) in [(sending.route, sender, receiver), (receiving.route, receiver, sender)] {
             let (mut before, mut at_once, mut delay) = (from, true, Span::ZERO);
             for place in begin.. {
-                let step = network.routes.at(place);
+                let step = network.routes.step(place);
                 let here = if step.target() == END { to } else { step.target() as usize };
                 // An end hands its packets to the first link by itself.
                 // On islands no sender is called ahead of time: all would have to lie where their feedback comes from.
@@ -255,9 +255,9 @@ pub(crate) fn of_run(
             }
         }
     }
-    let (lookahead, elements) = longest_windows(elements, &work, &mut passages, wish)?;
+    let (lookahead, elements) = longest_windows(elements, &work, &mut passages, request)?;
     let begins = (sending.iter().zip(receiving)).map(|(sending, receiving)| [sending.route, receiving.route]).collect();
-    Some(Partition::new(elements, &work, begins, &passages, (lookahead, wish), &network.routes))
+    Some(Partition::new(elements, &work, begins, &passages, (lookahead, request), &network.routes))
 }
 
 /// Packets a second of each flow: its share of the narrowest link on its way.
@@ -277,7 +277,7 @@ fn longest_windows(
     mut elements: Elements,
     work: &[f64],
     passages: &mut [Passage],
-    Wish { threads, least, .. }: Wish,
+    PartitionRequest { threads, least, .. }: PartitionRequest,
 ) -> Option<(Span, Elements)> {
     passages.sort_by_key(|passage| passage.delay);
     let mut lengths: Vec<Span> = passages.iter().map(|passage| passage.delay).filter(|d| *d > Span::ZERO).collect();
@@ -319,7 +319,7 @@ impl Partition {
         work: &[f64],
         begins: Arc<[[u32; 2]]>,
         passages: &[Passage],
-        (lookahead, Wish { threads, islands, .. }): (Span, Wish),
+        (lookahead, PartitionRequest { threads, islands, .. }): (Span, PartitionRequest),
         routes: &Routes,
     ) -> Self {
         let flows = begins.len();
@@ -348,7 +348,7 @@ impl Partition {
                 continue;
             }
             let mut ties = vec![0.0; islands];
-            for (other, rate) in neighbours.of(root) {
+            for (other, rate) in neighbours.list_neighbours(root) {
                 if let Some(ties) = ties.get_mut(island_of[other]) {
                     *ties += rate;
                 }
@@ -359,12 +359,12 @@ impl Partition {
             island_of[root] = best.unwrap_or_else(|| least(&load));
             load[island_of[root]] += together[root];
         }
-        let homes = |elements: std::ops::Range<usize>| -> Arc<[Home]> {
+        let slots = |elements: std::ops::Range<usize>| -> Arc<[IslandSlot]> {
             let mut places = vec![0; islands];
             let home = |element: usize| {
                 let island = island_of[roots[element]];
                 places[island] += 1;
-                Home::new(island, places[island] - 1)
+                IslandSlot::new(island, places[island] - 1)
             };
             elements.map(home).collect()
         };
@@ -373,7 +373,7 @@ impl Partition {
         for (flow, begins) in begins.iter().enumerate() {
             for (begin, end) in begins.iter().zip([links + flows + flow, links + flow]) {
                 for place in *begin.. {
-                    let target = routes.at(place).target();
+                    let target = routes.step(place).target();
                     steps[place as usize] = island(if target == END { end } else { target as usize });
                     if target == END {
                         break;
@@ -382,9 +382,9 @@ impl Partition {
             }
         }
         Partition {
-            links: homes(0..links),
-            sending: homes(links..links + flows),
-            receiving: homes(links + flows..links + 2 * flows),
+            links: slots(0..links),
+            sending: slots(links..links + flows),
+            receiving: slots(links + flows..links + 2 * flows),
             routes: begins,
             steps: steps.into(),
             threads,

@@ -85,9 +85,9 @@ impl RoundTripLog {
 
     /// Summarises the samples in the window. `requests` are the requests of a flow of pings.
     pub fn result(&self, from: Instant, end: Instant, requests: Option<impl Iterator<Item = Request>>) -> RoundTrips {
-        let mut taken: Vec<Span> = self.samples.iter().filter(|one| one.at >= from).map(|one| one.took).collect();
-        let summary = DelaySummary::of(taken.iter().copied());
-        taken.sort_unstable();
+        let mut times: Vec<Span> = self.samples.iter().filter(|one| one.at >= from).map(|one| one.took).collect();
+        let summary = DelaySummary::of(times.iter().copied());
+        times.sort_unstable();
         let patience = summary.map_or(Span::ZERO, |summary| summary.max);
         let requests = requests.map(|requests| {
             let mut counts = (0, 0);
@@ -105,7 +105,7 @@ impl RoundTripLog {
         };
         RoundTrips {
             summary,
-            trimmed: trimmed_mean(&taken),
+            trimmed: trimmed_mean(&times),
             smoothed: self.samples.iter().fold(None, smooth),
             requests,
         }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use fairwave_core::packet::{Class, Ecn, FlowId};
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -149,15 +149,15 @@ mod tests {
     fn an_acknowledgement_of_new_data_is_a_sample_and_a_duplicate_is_none() {
         let mut log = RoundTripLog::default();
         for (next, sent, now) in [(1, 0, 40), (2, 10, 60), (2, 20, 61), (4, 30, 70)] {
-            log.note(&ack(next, at(sent)), at(now));
+            log.note(&ack(next, ms(sent)), ms(now));
         }
         let took: Vec<f64> = log.samples().iter().map(|one| one.took.millis()).collect();
         assert_eq!(took, [40.0, 50.0, 40.0]);
         // 40, then 7/8 · 40 + 50/8 = 41.25, then 7/8 · 41.25 + 40/8 = 41.09375.
-        let result = log.result(at(0), at(100), NO_REQUESTS);
+        let result = log.result(ms(0), ms(100), NO_REQUESTS);
         assert_eq!(result.smoothed.map(Span::millis), Some(41.09375));
         assert_eq!(result.requests, None);
-        let summary = log.result(at(60), at(100), NO_REQUESTS).summary.expect("two samples");
+        let summary = log.result(ms(60), ms(100), NO_REQUESTS).summary.expect("two samples");
         assert_eq!((summary.count, summary.mean.millis(), summary.max.millis()), (2, 45.0, 50.0), "in the window");
     }
 
@@ -165,12 +165,12 @@ mod tests {
     fn a_report_s_time_at_the_receiver_does_not_count() {
         let mut log = RoundTripLog::default();
         let body = Body::TfrcFeedback {
-            echo: at(10),
+            echo: ms(10),
             delay: Span::from_millis(30),
             receive_rate: Default::default(),
             loss_event_rate: 0.0,
         };
-        log.note(&packet(body), at(100));
+        log.note(&packet(body), ms(100));
         assert_eq!(log.samples()[0].took, Span::from_millis(60));
     }
 
@@ -178,16 +178,16 @@ mod tests {
     fn a_reply_counts_once_and_a_request_is_lost_by_its_record_or_in_live_runs_by_its_age() {
         let mut log = RoundTripLog::default();
         for (unit, made, now) in [(0, 0, 50), (0, 0, 51), (2, 400, 480)] {
-            log.note(&reply(unit, at(made)), at(now));
+            log.note(&reply(unit, ms(made)), ms(now));
         }
         assert_eq!(log.samples().len(), 2);
-        let request = |number: u32, is_removed| Request { number, made: at(200 * u64::from(number)), is_removed };
+        let request = |number: u32, is_removed| Request { number, made: ms(200 * u64::from(number)), is_removed };
         let requests = || Some((0..5).map(|number| request(number, None)));
         let recorded = || Some((0..5).map(|number| request(number, Some(number == 1))));
-        assert_eq!(log.result(at(0), at(9000), recorded()).requests, Some((3, 1)), "3 and 4 are on their way");
+        assert_eq!(log.result(ms(0), ms(9000), recorded()).requests, Some((3, 1)), "3 and 4 are on their way");
         // 1 and 3 are lost; 4, made at 800, is younger than the longest round trip of 80 ms when the run ends at 850.
-        assert_eq!(log.result(at(0), at(850), requests()).requests, Some((4, 2)));
-        assert_eq!(log.result(at(0), at(880), requests()).requests, Some((5, 3)));
-        assert_eq!(log.result(at(200), at(880), requests()).requests, Some((4, 3)), "of the window");
+        assert_eq!(log.result(ms(0), ms(850), requests()).requests, Some((4, 2)));
+        assert_eq!(log.result(ms(0), ms(880), requests()).requests, Some((5, 3)));
+        assert_eq!(log.result(ms(200), ms(880), requests()).requests, Some((4, 3)), "of the window");
     }
 }

@@ -83,7 +83,7 @@ impl Routes {
 
     /// Returns the step at the position `place` of a route.
     #[inline]
-    pub fn at(&self, place: u32) -> Step {
+    pub fn step(&self, place: u32) -> Step {
         self.line(place).0[place as usize % LINE]
     }
 
@@ -96,7 +96,7 @@ impl Routes {
     /// Returns the position of the step into `link` on the route that starts at `begin`, or of the route's end. It is
     /// unique, because routes have no loops.
     pub fn place_of(&self, begin: u32, link: usize) -> u32 {
-        let ends_here = |place: &u32| [link as u32, END].contains(&self.at(*place).target());
+        let ends_here = |place: &u32| [link as u32, END].contains(&self.step(*place).target());
         (begin..).find(ends_here).unwrap_or(begin)
     }
 }
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn each_route_has_its_links_in_order_and_ends() {
+    fn routes_list_their_links_in_order_and_end() {
         let mut routes = Routes::default();
         let lengths = [(1, 1), (3, 3), (5, 2), (7, 6), (40, 1), (2, 2)];
         let begins = lengths.map(|(forward, backward)| {
@@ -119,13 +119,13 @@ mod tests {
         });
         for ([begin, begin_back], there, back) in begins {
             for (begin, steps) in [(begin, &there), (begin_back, &back)] {
-                assert!((begin..).zip(steps).all(|(place, &step)| routes.at(place) == step));
+                assert!((begin..).zip(steps).all(|(place, &step)| routes.step(place) == step));
                 let last = steps.len() as u32 - 2;
                 assert_eq!(routes.place_of(begin, steps[last as usize].target() as usize), begin + last);
             }
             for (end, first) in [(begin as usize + there.len(), back[0]), (begin_back as usize + back.len(), there[0])]
             {
-                assert_eq!(routes.at(end as u32), first, "behind the end of one way the other begins");
+                assert_eq!(routes.step(end as u32), first, "behind the end of one way the other begins");
             }
             if there.len() + back.len() < LINE {
                 let last = begin_back as usize + back.len() - 1;

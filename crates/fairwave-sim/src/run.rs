@@ -8,7 +8,6 @@ use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::admission::Admission;
-use crate::before::WarmupCounters;
 use crate::books::{self, Books, InFlight};
 use crate::border::Border;
 use crate::calendar::EventQueue;
@@ -19,18 +18,19 @@ use crate::entry::Transit;
 use crate::error::RunError;
 use crate::event::{Event, EventKind};
 use crate::hosts::Hosts;
+use crate::island_map::{Extent, IdentityMap, IslandMessage, PlacedItems, WholeRun};
 use crate::link::{Departure, Service};
-use crate::look_ahead;
 use crate::measure::Window;
 use crate::network::Network;
-use crate::partition::{Changes, Cut, Wish};
-use crate::places::{Extent, Held, Same, Told, Whole};
+use crate::partition::{Changes, Cut, PartitionRequest};
+use crate::prefetch;
 use crate::probe::{Probe, RemovalCause};
 use crate::result::RunResult;
 use crate::routes::END;
 use crate::unit_log::Pending;
+use crate::warmup::WarmupCounters;
 
-struct Simulation<'p, P, B, E: Extent = Whole> {
+struct Simulation<'p, P, B, E: Extent = WholeRun> {
     plan: Cow<'p, Plan>,
     /// Who looks on.
     probe: P,
@@ -42,8 +42,8 @@ struct Simulation<'p, P, B, E: Extent = Whole> {
     extent: E,
     /// Flows that take other routes on the way.
     detours: Detours,
-    sending: Held<SendingEnd, E::Map>,
-    receiving: Held<ReceivingEnd, E::Map>,
+    sending: PlacedItems<SendingEnd, E::Map>,
+    receiving: PlacedItems<ReceivingEnd, E::Map>,
     samples: Vec<Sample>,
     events: EventQueue,
     /// Of senders.
@@ -60,9 +60,9 @@ struct Simulation<'p, P, B, E: Extent = Whole> {
     /// Who is at work in groups that bound it.
     admission: Admission,
     /// There is more of everything than a cache holds.
-    looks_ahead: bool,
+    prefetches: bool,
     /// How far it does.
-    sight: look_ahead::Sight,
+    prefetcher: prefetch::Prefetcher,
     /// Senders are called ahead of time where they may be ([`Network::senders_ahead_of_time`]): the window has begun, and nobody
     /// sees the run before its end.
     calls_senders_ahead: bool,
@@ -96,7 +96,7 @@ pub fn run_in_parts(plan: &Plan, part: &dyn Fn(&mut dyn FnMut()) -> bool) -> Res
 /// As the thread does that handles what panics.
 pub fn run_on(plan: &Plan, threads: usize, parts: Parts<'_>) -> Result<RunResult, RunError> {
     let simulation = Simulation::new(Cow::Borrowed(plan), (), ())?;
-    Ok(simulation.finish_on(plan, Wish::fast(threads), parts)?.0)
+    Ok(simulation.finish_on(plan, PartitionRequest::fast(threads), parts)?.0)
 }
 
 /// How [`run_on`] would cut a plan for so many threads; none where it has the plain loop.
@@ -104,7 +104,9 @@ pub fn run_on(plan: &Plan, threads: usize, parts: Parts<'_>) -> Result<RunResult
 /// # Errors
 /// A plan too large to be indexed.
 pub fn cut_of(plan: &Plan, threads: usize) -> Result<Option<Cut>, RunError> {
-    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?.partition(plan, Wish::fast(threads)).map(|it| it.cut()))
+    Ok(Simulation::new(Cow::Borrowed(plan), (), ())?
+        .partition(plan, PartitionRequest::fast(threads))
+        .map(|it| it.cut()))
 }
 
 /// As [`run_on`], whether it is worth it or not, on so many islands if any number is given; made for tests and measurements. Answers
@@ -115,7 +117,7 @@ pub fn cut_of(plan: &Plan, threads: usize) -> Result<Option<Cut>, RunError> {
 pub fn run_cut(plan: &Plan, threads: usize, islands: Option<usize>) -> Result<(RunResult, usize), RunError> {
     Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(
         plan,
-        Wish { threads, least: 0.0, islands, changes: Changes::Never },
+        PartitionRequest { threads, least: 0.0, islands, changes: Changes::Never },
         None,
     )
 }
@@ -125,8 +127,8 @@ pub fn run_cut(plan: &Plan, threads: usize, islands: Option<usize>) -> Result<(R
 /// # Errors
 /// As [`run`].
 pub fn run_changing(plan: &Plan, threads: usize, windows: u64) -> Result<(RunResult, usize), RunError> {
-    let wish = Wish { threads, least: 0.0, islands: None, changes: Changes::Windows(windows) };
-    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, wish, None)
+    let request = PartitionRequest { threads, least: 0.0, islands: None, changes: Changes::Windows(windows) };
+    Simulation::new(Cow::Borrowed(plan), (), ())?.finish_on(plan, request, None)
 }
 
 /// As [`run_cut`], with prefetching however few flows there are: it changes nothing of what a run leaves.
@@ -135,10 +137,10 @@ pub fn run_changing(plan: &Plan, threads: usize, windows: u64) -> Result<(RunRes
 /// As [`run`].
 pub fn run_looking_ahead(plan: &Plan, threads: usize) -> Result<(RunResult, usize), RunError> {
     let mut simulation = Simulation::new(Cow::Borrowed(plan), (), ())?;
-    simulation.looks_ahead = true;
+    simulation.prefetches = true;
     let begun = std::mem::replace(&mut simulation.events, EventQueue::new(true, plan.flows.len()));
     simulation.events.append(begun);
-    simulation.finish_on(plan, Wish { threads, least: 0.0, islands: None, changes: Changes::Never }, None)
+    simulation.finish_on(plan, PartitionRequest { threads, least: 0.0, islands: None, changes: Changes::Never }, None)
 }
 
 /// Executes a plan while `probe` looks on, which changes nothing of what the run leaves.
@@ -157,7 +159,7 @@ pub const PARTS: u64 = 1024;
 type Parts<'a> = Option<&'a dyn Fn(&mut dyn FnMut()) -> bool>;
 
 /// Has `run` handle what happens from a moment until another, both included, part by part of a run that ends at `end`.
-fn in_parts(
+fn execute_parts(
     end: Instant,
     (from, until): (Instant, Instant),
     parts: Parts<'_>,
@@ -188,7 +190,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         let window = Window { warmup: (Instant::ZERO + plan.warmup).min(end), end };
         let mut network = Network::new(plan, window)?;
         let hosts = Hosts::new(plan);
-        let FlowEnds { mut sending, mut receiving } = FlowEnds::of_flows(plan, window, hosts.as_ref(), B::THERE)?;
+        let FlowEnds { mut sending, mut receiving } = FlowEnds::new(plan, window, hosts.as_ref(), B::THERE)?;
         let hosts = hosts.filter(Hosts::are_late);
         let reactive: Vec<bool> = receiving.iter().map(|end| !B::THERE && end.receiver.is_reactive()).collect();
         let ahead = network.receivers_ahead_of_time(plan, &reactive);
@@ -202,7 +204,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
         }
         let detours = Detours::new(plan, &mut network, |flow| [sending[flow].route, receiving[flow].route])?;
         let flows = plan.flows.len();
-        let looks_ahead = flows > look_ahead::WORTH_IT;
+        let prefetches = flows > prefetch::MIN_FLOWS;
         // The ends of a conference are fairwave's, too.
         let own = |flow: &usize| matches!(sending[*flow].sender, AnySender::Own(_)) && plan.flows[*flow].leg.is_none();
         let foreign = (0..sending.len()).filter(own).collect();
@@ -211,12 +213,12 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             probe,
             border,
             window,
-            events: EventQueue::new(looks_ahead, flows),
+            events: EventQueue::new(prefetches, flows),
             network,
-            extent: Whole,
+            extent: WholeRun,
             detours,
-            sending: Held::new(sending, Same),
-            receiving: Held::new(receiving, Same),
+            sending: PlacedItems::new(sending, IdentityMap),
+            receiving: PlacedItems::new(receiving, IdentityMap),
             samples: Vec::new(),
             out: Output::default(),
             answer: Output::default(),
@@ -225,8 +227,8 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             hosts,
             admission: Admission::default(),
             events_handled: 0,
-            looks_ahead,
-            sight: Default::default(),
+            prefetches,
+            prefetcher: Default::default(),
             calls_senders_ahead: false,
             foreign,
         };
@@ -238,7 +240,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             simulation.events.push_timer(Event::new(Instant::ZERO, EventKind::Sample, 0));
         }
         for link in 0..simulation.network.links.items.len() {
-            simulation.rate_changes(link, Instant::ZERO);
+            simulation.handle_rate_change(link, Instant::ZERO);
         }
         for (index, change) in simulation.detours.changes.iter().enumerate() {
             simulation.events.push_timer(Event::new(change.at, EventKind::Reroute, index));
@@ -326,7 +328,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
             true
         };
         let parts: Parts<'_> = if parts.is_none() && !self.foreign.is_empty() { Some(&at_once) } else { parts };
-        in_parts(self.window.end, (from, until), parts, &mut |begin, end| {
+        execute_parts(self.window.end, (from, until), parts, &mut |begin, end| {
             self.run_until(begin, end)?;
             self.check_foreign()
         })
@@ -352,7 +354,7 @@ impl<'p, P: Probe, B: Border> Simulation<'p, P, B> {
     fn begin_window(&mut self) {
         let warmup = self.window.warmup;
         let ends = self.sending.items.iter().zip(&self.receiving.items);
-        self.before = ends.map(|(sending, receiving)| WarmupCounters::of(sending, receiving, warmup)).collect();
+        self.before = ends.map(|(sending, receiving)| WarmupCounters::read(sending, receiving, warmup)).collect();
         self.network.begin_window(warmup, self.window);
     }
 }
@@ -362,10 +364,10 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     fn run_until(&mut self, from: Instant, until: Instant) -> Result<(), RunError> {
         let mut now = from;
         loop {
-            if self.looks_ahead {
+            if self.prefetches {
                 let new_day = self.events.new_day(until);
-                if new_day || self.sight.is_due(&self.events) {
-                    self.sight.go_on(new_day, &self.events, &self.network, &self.sending, &self.receiving);
+                if new_day || self.prefetcher.is_due(&self.events) {
+                    self.prefetcher.advance(new_day, &self.events, &self.network, &self.sending, &self.receiving);
                 }
             }
             let Some((event, place)) = self.events.pop_until(until) else { break };
@@ -392,8 +394,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 EventKind::Sender => self.sender_wakes(event.index(), now),
                 EventKind::Receiver => self.receiver_wakes(event.index(), now),
                 EventKind::Sample => self.sample(now),
-                EventKind::Rate => self.rate_changes(event.index(), now),
-                EventKind::Reroute => self.takes_detour(event.index(), now),
+                EventKind::Rate => self.handle_rate_change(event.index(), now),
+                EventKind::Reroute => self.take_detour(event.index(), now),
             }
         }
         Ok(())
@@ -433,7 +435,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         } else if let Some(receiving) = self.receiving.get_mut(flow) {
             receiving.lose(packet, congestion, link, at, self.window);
         } else {
-            self.extent.tell(flow, Told::Gone { flow, packet: *packet, congestion, link, at });
+            self.extent.send_message(flow, IslandMessage::Removed { flow, packet: *packet, congestion, link, at });
         }
     }
 
@@ -448,7 +450,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                     self.probe.arrived(link, packet, at);
                     self.probe.begun(link, packet, start);
                 }
-                match self.go_on(link, packet, place, Departure::Arrives(arrival), start > at) {
+                match self.continue_route(link, packet, place, Departure::Arrives(arrival), start > at) {
                     Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),
                     None => return,
                 }
@@ -488,7 +490,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             }
             here.transmit(start, packet, waits);
             let leaving = here.leave(packet, self.window);
-            match self.go_on(link, packet, place, leaving, start > at) {
+            match self.continue_route(link, packet, place, leaving, start > at) {
                 Some((next, arrival)) => (link, place, at) = (next, place + 1, arrival),
                 None => return,
             }
@@ -499,7 +501,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// crossed at once; else the packet has been put where it belongs. `waited` says that it stood in this link's queue. Always
     /// inlined: a call would cost as much as the step.
     #[inline(always)]
-    fn go_on(
+    fn continue_route(
         &mut self,
         link: usize,
         packet: &Packet,
@@ -512,11 +514,11 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 if P::ON {
                     self.probe.left(link, packet, self.network.links[link].free, false);
                 }
-                let step = self.network.routes.at(place + 1);
+                let step = self.network.routes.step(place + 1);
                 if !step.is_at_once() {
                     let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
                     let event = Event::new(arrival, kind, link);
-                    if !self.extent.sends(event, packet, step.target(), place + 1) {
+                    if !self.extent.divert(event, packet, step.target(), place + 1) {
                         self.events.push_arrival(event, packet, step.target(), place + 1);
                     }
                 } else if step.target() != END {
@@ -547,9 +549,9 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
         for _ in 0..2 {
-            let target = self.network.routes.at(place + 1).target();
+            let target = self.network.routes.step(place + 1).target();
             let event = Event::new(arrival, kind, link);
-            if !self.extent.sends(event, packet, target, place + 1) {
+            if !self.extent.divert(event, packet, target, place + 1) {
                 self.events.push_arrival(event, packet, target, place + 1);
             }
         }
@@ -605,13 +607,13 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         } else if let Some(receiving) = self.receiving.get_mut(flow) {
             receiving.keep_pending(packet, pending, link);
         } else {
-            self.extent.tell(flow, Told::Pending { flow, packet: *packet, pending, link });
+            self.extent.send_message(flow, IslandMessage::Pending { flow, packet: *packet, pending, link });
         }
     }
 
     /// Where the route begins that a packet goes along, if its flow still does.
     #[inline(always)]
-    fn way_of(&self, packet: &Packet) -> u32 {
+    fn route_of(&self, packet: &Packet) -> u32 {
         let flow = packet.flow.0 as usize;
         match self.extent.routes(flow) {
             Some([forward, backward]) => {
@@ -633,7 +635,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     }
 
     /// A flow's packets take other routes from here on.
-    fn takes_detour(&mut self, index: usize, now: Instant) {
+    fn take_detour(&mut self, index: usize, now: Instant) {
         let Some(Detour { flow, routes, network, .. }) = self.detours.changes.get(index).copied() else { return };
         [self.sending[flow].route, self.receiving[flow].route] = routes;
         if network && self.sending[flow].active {
@@ -653,11 +655,11 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
 
 mod ends;
 mod islands;
+mod loop_choice;
 mod managed;
 mod shared;
 mod stepped;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 pub use stepped::SteppedRun;

@@ -32,7 +32,7 @@ impl MediumRun {
 ///
 /// # Errors
 /// Fails if the members do not fit the law; plans are checked for this.
-pub fn of_plan(plan: &Plan, links: &mut [Link]) -> Result<Vec<MediumRun>, RunError> {
+pub fn create_media(plan: &Plan, links: &mut [Link]) -> Result<Vec<MediumRun>, RunError> {
     let mut media = Vec::with_capacity(plan.media.len());
     for (index, medium) in plan.media.iter().enumerate() {
         let (places, members): (Vec<usize>, Vec<Member>) = plan.members(index).into_iter().unzip();

@@ -40,7 +40,7 @@ pub struct PageCost {
 
 impl PageCost {
     /// Estimates a run. Rejects a scenario with more flows and links than the engine can plan.
-    pub fn of(scenario: &Scenario, seed: Seed) -> Result<Self, Refusal> {
+    pub fn estimate(scenario: &Scenario, seed: Seed) -> Result<Self, Refusal> {
         let (flows, links) = scenario.sizes()?;
         let least = flows as f64 * BYTES_PER_FLOW + links as f64 * BYTES_PER_LINK;
         if least > MOST_MEMORY {

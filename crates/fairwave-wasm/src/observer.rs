@@ -92,7 +92,7 @@ impl Observer {
             group: plan.flows.iter().map(|flow| flow.group).collect(),
             received: vec![vec![0; bins]; plan.groups.len()],
             missing: vec![vec![0; bins]; plan.groups.len()],
-            progress: Progress::of(plan.duration),
+            progress: Progress::new(plan.duration),
         }
     }
 

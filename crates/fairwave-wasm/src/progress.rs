@@ -39,7 +39,7 @@ pub struct Progress {
 
 impl Progress {
     /// Progress of a run of this duration.
-    pub fn of(duration: Span) -> Self {
+    pub fn new(duration: Span) -> Self {
         let step = Span::from_nanos((duration.nanos() / REPORTS).max(1));
         Progress { duration, step, next: Instant::ZERO + step }
     }

@@ -102,7 +102,7 @@ impl ScenarioInput {
     fn planned(&self) -> Result<(Scenario, Plan), Refusal> {
         let scenario = self.read()?;
         let seed = Seed(self.seed.unwrap_or(scenario.seed));
-        PageCost::of(&scenario, seed)?.check(self.allowed)?;
+        PageCost::estimate(&scenario, seed)?.check(self.allowed)?;
         let plan = scenario.plan(seed)?;
         Ok((scenario, plan))
     }
@@ -178,7 +178,7 @@ fn written(scenario: &Scenario) -> Result<Value, Refusal> {
 fn check(of: &ScenarioInput) -> Result<Value, Refusal> {
     let scenario = of.read()?;
     let seed = Seed(of.seed.unwrap_or(scenario.seed));
-    let cost = PageCost::of(&scenario, seed)?;
+    let cost = PageCost::estimate(&scenario, seed)?;
     Ok(json!({
         "ok": true,
         "name": scenario.name,
@@ -324,7 +324,7 @@ fn run_once(of: &ScenarioInput, observe: bool, bins: usize) -> Result<Value, Ref
     Ok(answer)
 }
 
-fn some<T: serde::Serialize>(rows: &[T]) -> Value {
+fn limit_rows<T: serde::Serialize>(rows: &[T]) -> Value {
     json!(rows.get(..MOST_ROWS).unwrap_or(rows))
 }
 
@@ -338,16 +338,16 @@ fn tables(result: &RunResult, plan: &Plan, digest: String) -> Value {
         "warmup_s": plan.warmup.seconds(),
         "packet_hops": result.packet_hops,
         "flow_count": result.flows.len(),
-        "flows": some(&result.flows),
-        "groups": some(&result.groups),
-        "links": some(&result.links),
-        "classes": some(&result.classes),
-        "service_classes": some(&result.service_classes),
-        "conversations": some(&result.conversations),
-        "completions": some(&result.completions),
-        "sessions": some(&result.sessions),
-        "media": some(&result.media),
-        "media_transport": some(&result.media_transport),
+        "flows": limit_rows(&result.flows),
+        "groups": limit_rows(&result.groups),
+        "links": limit_rows(&result.links),
+        "classes": limit_rows(&result.classes),
+        "service_classes": limit_rows(&result.service_classes),
+        "conversations": limit_rows(&result.conversations),
+        "completions": limit_rows(&result.completions),
+        "sessions": limit_rows(&result.sessions),
+        "media": limit_rows(&result.media),
+        "media_transport": limit_rows(&result.media_transport),
         "media_groups": sessions::groups(&result.media),
         "voice": voice(result, plan),
     })
@@ -478,7 +478,7 @@ fn packets(of: &ScenarioInput, link: &str, from_s: f64, until_s: f64) -> Result<
     }
     let at = |seconds: f64| Instant::ZERO + Span::from_seconds(seconds);
     let groups: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
-    let recorder = Recorder::new(index, at(from_s), at(until_s), &groups, Progress::of(plan.duration));
+    let recorder = Recorder::new(index, at(from_s), at(until_s), &groups, Progress::new(plan.duration));
     let (_, recorder) = run_seen(&plan, recorder).map_err(refuse)?;
     let (passages, full) = recorder.into_passages();
     Ok(json!({

@@ -4,8 +4,8 @@ use fairwave_core::queue as core_queue;
 use pyo3::prelude::*;
 
 use super::buffer::Buffer;
+use super::py_types::Packet;
 use super::seconds;
-use super::seen::Packet;
 
 /// Arrival of a packet at a discipline. The packet is not in the buffer yet.
 #[pyclass(frozen, module = "fairwave", get_all)]
@@ -27,11 +27,11 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    pub fn of(py: Python<'_>, arrival: &core_queue::Arrival<'_>, buffer: &Py<Buffer>) -> PyResult<Self> {
+    pub fn from_core(py: Python<'_>, arrival: &core_queue::Arrival<'_>, buffer: &Py<Buffer>) -> PyResult<Self> {
         let total = arrival.buffer.total();
         Ok(Arrival {
             now: seconds(arrival.now),
-            packet: Py::new(py, Packet::of(arrival.packet))?,
+            packet: Py::new(py, Packet::from_core(arrival.packet))?,
             buffer: buffer.clone_ref(py),
             packets: total.packets,
             bytes: total.bytes,

@@ -8,8 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scoped_tls::scoped_thread_local;
 
+use super::py_types::{self, Place, parse_class};
 use super::seconds;
-use super::seen::{self, Place, class_of};
 
 /// A buffer that allows drops, with the packets dropped so far.
 pub struct OpenBuffer {
@@ -74,13 +74,13 @@ impl Buffer {
 
     /// Waiting packets and bytes of a class: `voice`, `other-udp` or `tcp`.
     fn of_class(&self, traffic_class: &str) -> PyResult<(u32, u64)> {
-        let class = class_of(traffic_class)?;
+        let class = parse_class(traffic_class)?;
         Self::ask(|buffer| counted(buffer.of(class)))
     }
 
     /// The packet at a place. None if the packet has left the buffer.
-    fn packet(&self, place: PyRef<'_, Place>) -> PyResult<Option<seen::Packet>> {
-        Self::ask(|buffer| buffer.packet(place.0).map(seen::Packet::of))
+    fn packet(&self, place: PyRef<'_, Place>) -> PyResult<Option<py_types::Packet>> {
+        Self::ask(|buffer| buffer.packet(place.0).map(py_types::Packet::from_core))
     }
 
     /// Time at which the packet at a place arrived, seconds. None if the packet has left the buffer.
@@ -110,7 +110,7 @@ impl Buffer {
 
     /// The packet of a class that has waited longest.
     fn front_of_class(&self, traffic_class: &str) -> PyResult<Option<Place>> {
-        let class = class_of(traffic_class)?;
+        let class = parse_class(traffic_class)?;
         Self::place(|buffer| buffer.front_of(class))
     }
 

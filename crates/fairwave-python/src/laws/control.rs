@@ -11,7 +11,7 @@ use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::{Instance, Law, LawFault, Method, Random, seen};
+use super::{Instance, Law, LawFault, Method, Random, py_types};
 
 impl Checked for Law {
     fn check(&self) -> Result<(), ConfigError> {
@@ -21,11 +21,11 @@ impl Checked for Law {
 
 impl AnyControlLaw for Law {
     fn any_recovery(&self) -> Recovery {
-        self.said().recovery.unwrap_or(Recovery::Sack)
+        self.description().recovery.unwrap_or(Recovery::Sack)
     }
 
     fn any_waves(&self) -> bool {
-        self.said().waves
+        self.description().waves
     }
 
     fn any_samples(&self) -> bool {
@@ -33,7 +33,7 @@ impl AnyControlLaw for Law {
     }
 
     fn any_marks(&self) -> Marks {
-        self.said().marks
+        self.description().marks
     }
 
     fn any_paces(&self) -> bool {
@@ -41,7 +41,7 @@ impl AnyControlLaw for Law {
     }
 
     fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
-        let instance = self.instance(Some(Random::of(Some(stream))));
+        let instance = self.instance(Some(Random::from_stream(Some(stream))));
         let name = match preset {
             Preset::Rfc => "rfc",
             Preset::Linux => "linux",
@@ -49,8 +49,9 @@ impl AnyControlLaw for Law {
             Preset::Ns2Of2004 => "ns2-2004",
         };
         instance.begin(self, None, |py| (name,).into_pyobject(py));
-        let window = instance
-            .ask("__init__", None, None, |py| Ok(Some(Py::new(py, seen::Window { congestion: 1.0, threshold: 1.0 })?)));
+        let window = instance.ask("__init__", None, None, |py| {
+            Ok(Some(Py::new(py, py_types::Window { congestion: 1.0, threshold: 1.0 })?))
+        });
         let method = |name| instance.method(self, name);
         let [on_ack, on_other_ack, on_loss, on_mark, on_sample, on_recovered] =
             ["on_ack", "on_other_ack", "on_loss", "on_mark", "on_sample", "on_recovered"].map(method);
@@ -78,7 +79,7 @@ impl AnyControlLaw for Law {
 
 struct Control {
     instance: Instance,
-    window: Option<Py<seen::Window>>,
+    window: Option<Py<py_types::Window>>,
     on_ack: Method,
     on_other_ack: Method,
     on_loss: Method,
@@ -99,7 +100,7 @@ impl Control {
     #[inline]
     fn tell(&self, name: &'static str, method: &Method, path: &Path, window: &mut Window) -> Verdict {
         self.tell_with(name, method, path, window, |_, method, own| {
-            verdict(&method.call1((seen::Path::of(path), own))?)
+            verdict(&method.call1((py_types::Path::from_core(path), own))?)
         })
     }
 
@@ -110,7 +111,7 @@ impl Control {
         method: &Method,
         path: &Path,
         window: &mut Window,
-        call: impl Fn(Python<'_>, &Bound<'_, PyAny>, &Bound<'_, seen::Window>) -> Result<Verdict, LawFault>,
+        call: impl Fn(Python<'_>, &Bound<'_, PyAny>, &Bound<'_, py_types::Window>) -> Result<Verdict, LawFault>,
     ) -> Verdict {
         let (Some(method), Some(own)) = (method, &self.window) else { return Verdict::Congestion };
         self.instance.ask(name, Some(path.now), Verdict::Congestion, |py| {
@@ -176,7 +177,7 @@ impl Controller for Control {
 
     fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
         self.tell_with("on_sample", &self.on_sample, path, window, |_, method, own| {
-            verdict(&method.call1((seen::Path::of(path), seen::RateSample::of(sample), own))?)
+            verdict(&method.call1((py_types::Path::from_core(path), py_types::RateSample::from_core(sample), own))?)
         });
     }
 
@@ -192,7 +193,7 @@ impl Controller for Control {
                 let mut own = own.try_borrow_mut().map_err(PyErr::from)?;
                 (own.congestion, own.threshold) = (window.congestion, window.threshold);
             }
-            let rate: f64 = method.bind(py).call1((seen::Path::of(path), own))?.extract()?;
+            let rate: f64 = method.bind(py).call1((py_types::Path::from_core(path), own))?.extract()?;
             if rate.is_nan() || rate <= 0.0 {
                 return Err(LawFault::Answer(format!(
                     "it answered {rate}, but must answer segments per second above 0, or `math.inf` for no pacing; write for \

@@ -11,14 +11,14 @@ use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
 
 impl AnyRateLaw for Law {
     fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {
-        let instance = self.instance(Some(Random::of(Some(stream))));
+        let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, None, |py| Ok(PyTuple::empty(py)));
         let (end_of, capacity) = (instance.method(self, "end_of"), instance.method(self, "capacity"));
         Ok(Box::new(Link { instance, end_of, capacity }))
     }
 
     fn any_steady(&self) -> bool {
-        self.said().steady
+        self.description().steady
     }
 
     fn any_nominal(&self) -> Rate {

@@ -8,11 +8,11 @@ use fairwave_core::units::{Instant, Span};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{Instance, Law, LawFault, Method, Random, seconds, seen};
+use super::{Instance, Law, LawFault, Method, Random, py_types, seconds};
 
 impl AnyLossLaw for Law {
     fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
-        let instance = self.instance(Some(Random::of(Some(stream))));
+        let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, None, |py| Ok(PyTuple::empty(py)));
         Ok(Box::new(Loss { lost: instance.method(self, "lost"), instance }))
     }
@@ -40,7 +40,7 @@ impl LossModel for Loss {
     fn lost(&mut self, now: Instant, packet: &Packet) -> bool {
         let Some(lost) = &self.lost else { return false };
         self.instance.ask("lost", Some(now), false, |py| {
-            Ok(lost.bind(py).call1((seconds(now), seen::Packet::of(packet)))?.extract()?)
+            Ok(lost.bind(py).call1((seconds(now), py_types::Packet::from_core(packet)))?.extract()?)
         })
     }
 }

@@ -11,11 +11,11 @@ mod control;
 mod link;
 mod loss;
 mod parameters;
+mod py_types;
 mod queue;
 mod random;
 mod rate_control;
 mod run;
-mod seen;
 mod traffic;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,11 +39,11 @@ use serde_json::{Map, Value};
 
 pub use arrival::Arrival;
 pub use buffer::Buffer;
+pub use py_types::{Packet, Path, Place, RateSample, Unit, Window};
 pub use random::Random;
 pub use rate_control::{MediaFeedback, MediaPacket};
 use run::call_law;
 pub use run::{Failure, Run, end_runs, note_fork};
-pub use seen::{Packet, Path, Place, RateSample, Unit, Window};
 
 /// Description of a law from Python.
 #[derive(Debug, Deserialize)]
@@ -80,7 +80,7 @@ struct LawDescription {
 
 /// A registered law.
 struct LawSpec {
-    said: LawDescription,
+    description: LawDescription,
     class: Py<PyAny>,
     /// [`LawDescription::own_victim`] with static lifetime, as core requires.
     own_victim: Option<&'static str>,
@@ -120,24 +120,24 @@ struct Instance {
 
 impl Law {
     fn has(&self, method: &str) -> bool {
-        self.spec.said.methods.contains(method)
+        self.spec.description.methods.contains(method)
     }
 
     /// True if packets of this law's flows are ECN-capable.
     fn has_marks(&self) -> bool {
-        self.said().gives_marks
+        self.description().gives_marks
     }
 
-    fn said(&self) -> &LawDescription {
-        &self.spec.said
+    fn description(&self) -> &LawDescription {
+        &self.spec.description
     }
 
     /// Creates an instance with these random numbers, without calling `begin`.
     fn instance(&self, random: Option<Random>) -> Instance {
-        let mut instance = Instance { name: self.said().name.clone(), object: None, run: Run::current() };
+        let mut instance = Instance { name: self.description().name.clone(), object: None, run: Run::current() };
         instance.object = instance.ask("__init__", None, None, |py| {
             let values = PyDict::new(py);
-            for (parameter, held) in self.said().parameters.iter().zip(&self.values) {
+            for (parameter, held) in self.description().parameters.iter().zip(&self.values) {
                 values.set_item(&parameter.attribute, held.to_python(py)?)?;
             }
             let object = self.spec.class.bind(py).call((), Some(&values))?;
@@ -165,7 +165,7 @@ impl Law {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        parameters::check(&self.said().parameters, &self.values)?;
+        parameters::check(&self.description().parameters, &self.values)?;
         if !self.has("check") {
             return Ok(());
         }
@@ -250,8 +250,8 @@ impl Instance {
             LawFault::Answer(what) => Failure { message: format!("{place}: {what}"), cause: None },
             LawFault::Raised(error) => {
                 let kind = error.get_type(py).name().map_or_else(|_| "error".to_owned(), |name| name.to_string());
-                let said = error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string());
-                let what = if said.is_empty() { kind } else { format!("{kind}: {said}") };
+                let text = error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string());
+                let what = if text.is_empty() { kind } else { format!("{kind}: {text}") };
                 Failure { message: format!("{place}: {what}"), cause: Some(error) }
             }
         }
@@ -280,29 +280,29 @@ fn seconds(time: Instant) -> f64 {
 static FINGERPRINTS: Mutex<BTreeMap<String, BTreeMap<String, String>>> = Mutex::new(BTreeMap::new());
 
 /// True if any law is registered.
-pub fn are_there() -> bool {
+pub fn is_any_registered() -> bool {
     !FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
 }
 
 /// The laws among `words`, with fingerprints of their code.
 pub fn fingerprints<'a>(words: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, String> {
     let known = FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let of = |word: &str| Some(known.get(word)?.values().cloned().collect::<Vec<_>>().join(" "));
-    words.into_iter().filter_map(|word| Some((word.to_owned(), of(word)?))).collect()
+    let joined = |word: &str| Some(known.get(word)?.values().cloned().collect::<Vec<_>>().join(" "));
+    words.into_iter().filter_map(|word| Some((word.to_owned(), joined(word)?))).collect()
 }
 
 /// Registers a law written in Python. It replaces a law of the same name and family.
 ///
-/// `family` is `controller`, `discipline`, `source`, `loss`, `rate_controller` or `link`. `said` is the law's description from
+/// `family` is `controller`, `discipline`, `source`, `loss`, `rate_controller` or `link`. `description` is the law's description from
 /// `fairwave.laws`, as JSON.
 ///
 /// # Errors
 /// `ValueError` if a law that is not written in Python has this name, or if a parameter is invalid.
 #[pyfunction]
-pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResult<()> {
+pub fn register_law(family: &str, description: &str, class: Bound<'_, PyAny>) -> PyResult<()> {
     let refuse = |what: String| PyValueError::new_err(what);
-    let said: LawDescription = serde_json::from_str(said).map_err(|error| refuse(error.to_string()))?;
-    for parameter in &said.parameters {
+    let description: LawDescription = serde_json::from_str(description).map_err(|error| refuse(error.to_string()))?;
+    for parameter in &description.parameters {
         parameter.check_description().map_err(|error| refuse(format!("parameter `{}`: {error}", parameter.key)))?;
     }
     let reserved: Vec<String> = match family {
@@ -313,41 +313,45 @@ pub fn register_law(family: &str, said: &str, class: Bound<'_, PyAny>) -> PyResu
         "rate_controller" => vec!["name".to_owned()],
         _ => vec!["law".to_owned()],
     };
-    if let Some(parameter) = said.parameters.iter().find(|one| reserved.contains(&one.key)) {
+    if let Some(parameter) = description.parameters.iter().find(|one| reserved.contains(&one.key)) {
         return Err(refuse(format!(
             "parameter `{}`: this key has a meaning already; give it another name",
             parameter.key
         )));
     }
-    let (name, fingerprint) = (said.name.clone(), said.fingerprint.clone());
-    let own_victim = said.own_victim.clone().map(|why| &*why.leak());
-    let spec = Arc::new(LawSpec { said, class: class.unbind(), own_victim });
-    let handed_in = match family {
-        "controller" => core_control::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_control::AnyControlLaw>)),
-        "discipline" => core_queue::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>)),
-        "source" => core_traffic::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_traffic::AnyTrafficLaw>)),
-        "loss" => core_loss::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_loss::AnyLossLaw>)),
-        "rate_controller" => {
-            core_rate_control::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_rate_control::AnyControlLaw>))
+    let (name, fingerprint) = (description.name.clone(), description.fingerprint.clone());
+    let own_victim = description.own_victim.clone().map(|why| &*why.leak());
+    let spec = Arc::new(LawSpec { description, class: class.unbind(), own_victim });
+    let registered = match family {
+        "controller" => {
+            core_control::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_control::AnyControlLaw>))
         }
-        "link" => core_link::give(given(&spec, |law| Arc::new(law) as Arc<dyn core_link::AnyRateLaw>)),
+        "discipline" => {
+            core_queue::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>))
+        }
+        "source" => core_traffic::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_traffic::AnyTrafficLaw>)),
+        "loss" => core_loss::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_loss::AnyLossLaw>)),
+        "rate_controller" => core_rate_control::give(runtime_law(&spec, |law| {
+            Arc::new(law) as Arc<dyn core_rate_control::AnyControlLaw>
+        })),
+        "link" => core_link::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_link::AnyRateLaw>)),
         other => return Err(refuse(format!("there is no family `{other}` of laws"))),
     };
-    handed_in.map_err(|error: NameTaken| refuse(error.to_string()))?;
+    registered.map_err(|error: NameTaken| refuse(error.to_string()))?;
     let mut known = FINGERPRINTS.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(name).or_default().insert(family.to_owned(), fingerprint);
     Ok(())
 }
 
 /// Wraps a law for its family's registry.
-fn given<D: ?Sized>(spec: &Arc<LawSpec>, erase: fn(Law) -> Arc<D>) -> RuntimeLaw<D> {
+fn runtime_law<D: ?Sized>(spec: &Arc<LawSpec>, erase: fn(Law) -> Arc<D>) -> RuntimeLaw<D> {
     let (reading, describing) = (spec.clone(), spec.clone());
     let read = move |table: Map<String, Value>| {
-        let values = parameters::read(&reading.said.parameters, &table)?;
-        let written = parameters::written(&reading.said.parameters, &values);
+        let values = parameters::read(&reading.description.parameters, &table)?;
+        let written = parameters::written(&reading.description.parameters, &values);
         Ok((written, erase(Law { spec: reading.clone(), values })))
     };
-    RuntimeLaw::new(spec.said.name.clone(), read, move |generator| {
-        parameters::schema(&describing.said.parameters, &describing.said.about, generator)
+    RuntimeLaw::new(spec.description.name.clone(), read, move |generator| {
+        parameters::schema(&describing.description.parameters, &describing.description.about, generator)
     })
 }

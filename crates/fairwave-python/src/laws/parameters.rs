@@ -161,7 +161,7 @@ impl std::fmt::Display for Scalar {
 
 impl ParameterValue {
     /// The values as a slice: none, one or several.
-    fn each(&self) -> &[Scalar] {
+    fn as_slice(&self) -> &[Scalar] {
         match self {
             ParameterValue::Nothing => &[],
             ParameterValue::One(scalar) => std::slice::from_ref(scalar),
@@ -265,7 +265,7 @@ impl Parameter {
     }
 
     fn check(&self, held: &ParameterValue) -> Result<(), ConfigError> {
-        for scalar in held.each() {
+        for scalar in held.as_slice() {
             let Some(value) = scalar.number() else { continue };
             let within = value.is_finite()
                 && self.above.is_none_or(|above| value > above)

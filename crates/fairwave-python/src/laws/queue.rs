@@ -16,16 +16,16 @@ use pyo3::types::PyString;
 
 use super::arrival::Arrival;
 use super::buffer::{Buffer, OPEN, OpenBuffer, SEEN};
-use super::seen::{self, Place};
+use super::py_types::{self, Place};
 use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
 
 impl AnyDisciplineLaw for Law {
     fn any_nature(&self) -> Nature {
         Nature {
-            fifo: !self.said().not_fifo,
+            fifo: !self.description().not_fifo,
             passive: false,
             own_victim: self.spec.own_victim,
-            by_flow: self.said().by_flow,
+            by_flow: self.description().by_flow,
             ..Nature::FIFO
         }
     }
@@ -39,14 +39,14 @@ impl AnyDisciplineLaw for Law {
     }
 
     fn any_marks(&self) -> bool {
-        self.said().gives_marks
+        self.description().gives_marks
     }
 
     fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
         let instance = self.instance(None);
         let random = instance.object.as_ref().and_then(|object| {
             instance.ask("__init__", None, None, |py| {
-                let random = Py::new(py, Random::of(None))?;
+                let random = Py::new(py, Random::from_stream(None))?;
                 object.bind(py).setattr("random", random.clone_ref(py))?;
                 Ok(Some(random))
             })
@@ -84,7 +84,7 @@ impl AnyDisciplineLaw for Law {
             on_timer,
             random,
             buffer,
-            reaches_capacity: self.said().reaches_capacity,
+            reaches_capacity: self.description().reaches_capacity,
             due: Instant::NEVER,
             instance,
         };
@@ -188,7 +188,7 @@ impl Discipline for Queue {
         };
         let verdict = SEEN.set(arrival.buffer, || {
             self.ask_with("arrive", Some(arrival.now), Verdict::Admit, stream, |py, buffer| {
-                let answer = arrive.bind(py).call1((Arrival::of(py, arrival, buffer)?,))?;
+                let answer = arrive.bind(py).call1((Arrival::from_core(py, arrival, buffer)?,))?;
                 if answer.is_none() {
                     return Ok(Verdict::Admit);
                 }
@@ -214,7 +214,7 @@ impl Discipline for Queue {
     fn exchanged(&mut self, arrival: &packet::Packet, victim: &packet::Packet) {
         let Some(exchanged) = &self.exchanged else { return };
         self.instance.ask("exchanged", None, (), |py| {
-            exchanged.bind(py).call1((seen::Packet::of(arrival), seen::Packet::of(victim)))?;
+            exchanged.bind(py).call1((py_types::Packet::from_core(arrival), py_types::Packet::from_core(victim)))?;
             Ok(())
         });
     }

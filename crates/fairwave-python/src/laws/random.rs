@@ -17,7 +17,7 @@ pub struct Random {
 
 impl Random {
     /// Wraps a stream of `fairwave-core`. `None` until a stream is available.
-    pub fn of(stream: Option<Stream>) -> Self {
+    pub fn from_stream(stream: Option<Stream>) -> Self {
         Random { stream: Mutex::new(stream) }
     }
 
@@ -62,7 +62,7 @@ fn check(name: &str, value: f64, right: bool, allowed: &str) -> PyResult<()> {
 impl Random {
     #[new]
     fn new(seed: u64, name: &str) -> Self {
-        Random::of(Some(Seed(seed).stream(name)))
+        Random::from_stream(Some(Seed(seed).stream(name)))
     }
 
     /// Uniform from 0 to 1, 1 excluded.

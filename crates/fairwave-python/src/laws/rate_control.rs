@@ -31,7 +31,7 @@ pub struct MediaPacket {
 }
 
 impl MediaPacket {
-    fn of(report: &PacketReport) -> Self {
+    fn from_report(report: &PacketReport) -> Self {
         MediaPacket {
             sequence: report.packet.sequence,
             sent: report.packet.sent.seconds(),
@@ -95,10 +95,10 @@ impl MediaFeedback {
 }
 
 impl MediaFeedback {
-    fn of(feedback: &Feedback<'_>) -> Self {
+    fn from_core(feedback: &Feedback<'_>) -> Self {
         MediaFeedback {
             now: feedback.now.seconds(),
-            packets: feedback.packets.iter().map(MediaPacket::of).collect(),
+            packets: feedback.packets.iter().map(MediaPacket::from_report).collect(),
             round_trip: feedback.round_trip.seconds(),
             in_flight: feedback.in_flight.get(),
             waiting: feedback.waiting.get(),
@@ -109,7 +109,7 @@ impl MediaFeedback {
 
 impl AnyControlLaw for Law {
     fn any_controller(&self, stream: Stream) -> Box<dyn RateController> {
-        let instance = self.instance(Some(Random::of(Some(stream))));
+        let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, None, |py| Ok(PyTuple::empty(py)));
         let method = |name| instance.method(self, name);
         let [on_limits, on_feedback, on_report, on_timer] =
@@ -212,7 +212,7 @@ impl RateController for Control {
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         if let Some(method) = &self.on_feedback {
             self.instance.ask("on_feedback", Some(feedback.now), (), |py| {
-                method.bind(py).call1((MediaFeedback::of(feedback),))?;
+                method.bind(py).call1((MediaFeedback::from_core(feedback),))?;
                 Ok(())
             });
         }

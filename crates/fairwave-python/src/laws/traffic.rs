@@ -7,15 +7,15 @@ use fairwave_core::units::{Instant, Span};
 use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 
-use super::{Instance, Law, LawFault, Method, Random, instant, seconds, seen};
+use super::{Instance, Law, LawFault, Method, Random, instant, py_types, seconds};
 
 impl AnyTrafficLaw for Law {
     fn any_bulk(&self) -> bool {
-        self.said().bulk
+        self.description().bulk
     }
 
     fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError> {
-        let instance = self.instance(Some(Random::of(Some(stream))));
+        let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, Some(start), |py| (seconds(start),).into_pyobject(py));
         let (next_unit, next_activity) = (instance.method(self, "next_unit"), instance.method(self, "next_activity"));
         Ok(Box::new(Source { instance, next_unit, next_activity, latest: start, at_once: 0, next_id: 0 }))
@@ -101,7 +101,7 @@ impl TrafficSource for Source {
             if answer.is_none() {
                 return Ok(None);
             }
-            let unit: PyRef<'_, seen::Unit> = answer.extract().map_err(|_| {
+            let unit: PyRef<'_, py_types::Unit> = answer.extract().map_err(|_| {
                 LawFault::Answer(format!("it answered {answer:?}, but must answer a fairwave.Unit, or None for no more"))
             })?;
             let created = instant(unit.created, "`created`")?;

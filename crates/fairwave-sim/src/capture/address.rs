@@ -23,13 +23,13 @@ pub(super) const DVRC: u16 = 5014;
 const MOST_NAMES: usize = 10_000;
 
 /// Returns the address of a node.
-pub(super) fn of_node(node: usize) -> [u8; 4] {
+pub(super) fn node_address(node: usize) -> [u8; 4] {
     let [_, b, c, d] = (node as u32 + 1).to_be_bytes();
     [10, b, c, d]
 }
 
 /// Returns the port of a flow's sender. It is even and distinguishes flows between the same hosts.
-pub(super) fn of_flow(flow: u32) -> u16 {
+pub(super) fn flow_port(flow: u32) -> u16 {
     10_000 + 2 * (flow % 25_000) as u16
 }
 
@@ -57,7 +57,7 @@ impl Ports {
     }
 
     /// Returns the port of a flow's receiver; RTCP uses the next port.
-    pub fn of_receiver(&self, flow: usize) -> u16 {
+    pub fn receiver_port(&self, flow: usize) -> u16 {
         self.0.get(flow).copied().unwrap_or(RTP)
     }
 }
@@ -65,5 +65,5 @@ impl Ports {
 /// Returns the addresses and names of the flows' hosts.
 pub(super) fn names(plan: &Plan) -> Vec<([u8; 4], String)> {
     let hosts: BTreeSet<usize> = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
-    hosts.into_iter().take(MOST_NAMES).map(|node| (of_node(node), plan.nodes[node].clone())).collect()
+    hosts.into_iter().take(MOST_NAMES).map(|node| (node_address(node), plan.nodes[node].clone())).collect()
 }

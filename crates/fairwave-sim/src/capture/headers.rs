@@ -94,7 +94,7 @@ impl<'p> Headers<'p> {
     }
 
     /// Returns the bytes of a message that sets up or ends a call.
-    pub fn of_message(datagram: &sip::Datagram) -> Vec<u8> {
+    pub fn encode_message(datagram: &sip::Datagram) -> Vec<u8> {
         let sip::Datagram { addresses: [source, destination], ports: [from, to], text } = datagram;
         let content = text.as_bytes();
         let length = (UdpHeader::LEN + content.len()) as u16;
@@ -130,14 +130,14 @@ impl<'p> Headers<'p> {
     }
 
     /// Returns the packet's bytes and its total length. Filler bytes are included only if `whole`.
-    pub fn of(&self, packet: &Packet, now: Instant, whole: bool) -> (Vec<u8>, u32) {
+    pub fn encode_packet(&self, packet: &Packet, now: Instant, whole: bool) -> (Vec<u8>, u32) {
         let flow = packet.flow.0 as usize;
         let FlowPlan { from, to, .. } = self.plan.flows[flow];
         let (source, destination) = if packet.feedback { (to, from) } else { (from, to) };
-        let addresses = [address::of_node(source), address::of_node(destination)];
+        let addresses = [address::node_address(source), address::node_address(destination)];
         let state = &self.flows[flow];
-        let (port, beside) = port_of(&packet.body, state.format.protocol, self.ports.of_receiver(flow));
-        let own = address::of_flow(packet.flow.0) + beside;
+        let (port, beside) = port_of(&packet.body, state.format.protocol, self.ports.receiver_port(flow));
+        let own = address::flow_port(packet.flow.0) + beside;
         let port = if state.echo.is_some() { address::ECHO } else { port };
         let ports = if packet.feedback { [port, own] } else { [own, port] };
         let (protocol, header, payload) =

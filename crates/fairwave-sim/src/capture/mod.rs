@@ -123,13 +123,13 @@ impl<'p> Capture<'p> {
     /// Writes the set-up and end messages of calls until shortly after `now`.
     fn write_calls(&mut self, now: Instant) {
         let Capture { plan, headers, calls, files, links, hosts, .. } = self;
-        calls.until(plan, &headers.ports, now, |place, at, datagram| {
+        calls.report_until(plan, &headers.ports, now, |place, at, datagram| {
             let (seat, inbound) = match place {
                 ObservationPoint::Host { node, inbound } => (hosts[node], Some(inbound)),
                 ObservationPoint::Link(link) => (links[link][0], None),
             };
             let Some(seat) = seat else { return };
-            let bytes = Headers::of_message(datagram);
+            let bytes = Headers::encode_message(datagram);
             let length = bytes.len() as u32;
             files.add(seat, at, bytes, length, Comment::Of(NOT_SIMULATED.to_owned()), inbound);
             files.leave_out(seat);
@@ -145,7 +145,7 @@ impl<'p> Capture<'p> {
         inbound: Option<bool>,
     ) {
         let Some(seat) = seat else { return };
-        let (bytes, length) = self.headers.of(packet, at, self.payload);
+        let (bytes, length) = self.headers.encode_packet(packet, at, self.payload);
         self.files.add(seat, at, bytes, length, comment, inbound);
     }
 

@@ -150,7 +150,7 @@ impl Calls {
 
     /// Reports every message sent until shortly after `now`, in order, with its place and time. `end` is the end of
     /// the run.
-    pub fn until(
+    pub fn report_until(
         &mut self,
         plan: &Plan,
         ports: &Ports,
@@ -235,7 +235,7 @@ fn encoding(name: &str) -> String {
 fn datagram(plan: &Plan, ports: &Ports, call: Call, message: Message) -> Datagram {
     let flow = &plan.flows[call.flow];
     let [caller, callee] = [flow.from, flow.to];
-    let [from, to] = [caller, callee].map(|node| dotted(address::of_node(node)));
+    let [from, to] = [caller, callee].map(|node| dotted(address::node_address(node)));
     let [calling, called] = [caller, callee].map(|node| user(&plan.nodes[node]));
     let session = match message {
         Message::Invite => session(plan, ports, call, true),
@@ -285,7 +285,7 @@ fn datagram(plan: &Plan, ports: &Ports, call: Call, message: Message) -> Datagra
     let mut text = lines.join("\r\n");
     text.push_str("\r\n\r\n");
     text.push_str(&session);
-    let addresses = [address::of_node(caller), address::of_node(callee)];
+    let addresses = [address::node_address(caller), address::node_address(callee)];
     let addresses = if message.is_forward() { addresses } else { [addresses[1], addresses[0]] };
     Datagram { addresses, ports: [PORT, PORT], text }
 }
@@ -294,13 +294,13 @@ fn datagram(plan: &Plan, ports: &Ports, call: Call, message: Message) -> Datagra
 fn session(plan: &Plan, ports: &Ports, call: Call, offers: bool) -> String {
     let flow = &plan.flows[call.flow];
     let node = if offers { flow.from } else { flow.to };
-    let host = dotted(address::of_node(node));
+    let host = dotted(address::node_address(node));
     // Flow that this party receives.
     let (port, direction) = match (call.answer, offers) {
-        (Some(answer), true) => (ports.of_receiver(answer), "sendrecv"),
-        (Some(_), false) => (ports.of_receiver(call.flow), "sendrecv"),
-        (None, true) => (address::of_flow(call.flow as u32), "sendonly"),
-        (None, false) => (ports.of_receiver(call.flow), "recvonly"),
+        (Some(answer), true) => (ports.receiver_port(answer), "sendrecv"),
+        (Some(_), false) => (ports.receiver_port(call.flow), "sendrecv"),
+        (None, true) => (address::flow_port(call.flow as u32), "sendonly"),
+        (None, false) => (ports.receiver_port(call.flow), "recvonly"),
     };
     let media = Media::of(FlowId(call.flow as u32), &flow.traffic);
     let (name, time) = flow.traffic.call().map_or(("", Span::ZERO), |(codec, time)| (codec.name(), time));
@@ -363,7 +363,7 @@ traffic = { kind = "voice", codec = "g711" }
     }
 
     #[test]
-    fn what_may_not_stand_in_a_user_s_name_is_replaced() {
+    fn invalid_characters_in_a_user_name_are_replaced() {
         assert_eq!(["call-s0", "a b@c", "l'hôte"].map(user), ["call-s0", "a_b_c", "l'h_te"]);
     }
 
@@ -375,7 +375,7 @@ traffic = { kind = "voice", codec = "g711" }
     }
 
     #[test]
-    fn both_parties_of_a_conversation_take_speech() {
+    fn a_conversation_has_speech_in_both_directions() {
         let (offer, answer) = (described(0, true), described(0, false));
         for said in [&offer, &answer] {
             assert!(said.contains(&"a=sendrecv".to_owned()) && said.contains(&"a=rtpmap:96 iLBC/8000".to_owned()));

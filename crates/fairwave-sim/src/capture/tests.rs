@@ -189,7 +189,7 @@ fn a_segment_and_its_acknowledgement_bear_the_numbers_of_their_bytes() {
     };
     let ack = |next, sack| Body::Ack { next, echo: at, rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
     let read = |headers: &Headers<'_>, body, feedback| {
-        let (bytes, length) = headers.of(&packet(body, feedback), at, true);
+        let (bytes, length) = headers.encode_packet(&packet(body, feedback), at, true);
         assert_eq!(bytes.len(), length as usize);
         let Some(TransportSlice::Tcp(tcp)) = SlicedPacket::from_ip(&bytes).expect("IP").transport else {
             panic!("no TCP")
@@ -292,11 +292,11 @@ fn a_call_that_begins_with_the_run_is_set_up_at_once_and_ends_with_the_run() {
 fn calls_that_share_a_host_listen_at_ports_of_their_own() {
     let mut plan = plan(r#"{ capacity = { packets = 10 } }"#);
     let ports = address::Ports::new(&plan);
-    assert_eq!([0, 2].map(|flow| ports.of_receiver(flow)), [5004, 5004]);
+    assert_eq!([0, 2].map(|flow| ports.receiver_port(flow)), [5004, 5004]);
     let another = plan.flows[2].clone();
     plan.flows.push(another);
     let ports = address::Ports::new(&plan);
-    assert_eq!([2, 3].map(|flow| ports.of_receiver(flow)), [16_388, 16_390]);
+    assert_eq!([2, 3].map(|flow| ports.receiver_port(flow)), [16_388, 16_390]);
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn a_call_by_g711_says_the_recording_packet_after_packet() {
                 created: begin + Span::from_millis(20 * number + 7),
             },
         };
-        let (bytes, length) = headers.of(&packet, begin, whole);
+        let (bytes, length) = headers.encode_packet(&packet, begin, whole);
         assert_eq!(length, 200);
         bytes.get(40..).unwrap_or(&[]).to_vec()
     };
@@ -385,7 +385,7 @@ fn marks_and_what_is_said_of_them_are_in_the_headers() {
                 layer: 0,
                 body,
             };
-            let (bytes, _) = headers.of(&packet, at, true);
+            let (bytes, _) = headers.encode_packet(&packet, at, true);
             let Ok(SlicedPacket { transport: Some(TransportSlice::Tcp(tcp)), .. }) = SlicedPacket::from_ip(&bytes)
             else {
                 panic!("no TCP")

@@ -44,7 +44,7 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
         mos_mean: None,
         quality_note: String::new(),
     };
-    let (Some(one), Some(other)) = (Party::of(run, there), Party::of(run, back)) else { return row };
+    let (Some(one), Some(other)) = (Party::from_run(run, there), Party::from_run(run, back)) else { return row };
     let window = run.on(there);
     let on = run.length_on(there).seconds();
     if on > 0.0 {
@@ -99,7 +99,7 @@ struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    fn of(run: &RunRecord<'a>, flow: usize) -> Option<Self> {
+    fn from_run(run: &RunRecord<'a>, flow: usize) -> Option<Self> {
         let plan = &run.plan.flows[flow];
         let log = run.receiving[flow].units.as_ref()?;
         let (codec, packet_time) = plan.traffic.call()?;

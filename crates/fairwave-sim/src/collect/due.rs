@@ -107,7 +107,7 @@ pub(crate) enum Deadline {
 impl Deadline {
     /// Returns the deadline at `end`, the end of the run. Units stay useful for `longest`, or for the delay of the
     /// latest arrivals if that is longer.
-    pub fn of_units(log: &UnitLog, longest: Span, end: Instant) -> Self {
+    pub fn from_units(log: &UnitLog, longest: Span, end: Instant) -> Self {
         let mut received: Vec<(Instant, Instant)> = (log.units.iter())
             .filter(|unit| unit.arrived != Instant::NEVER)
             .map(|unit| (unit.arrived, unit.created))
@@ -117,11 +117,11 @@ impl Deadline {
             received.select_nth_unstable(before - 1);
         }
         let delays = received.iter().skip(before).map(|&(arrived, created)| arrived - created);
-        Deadline::after(delays.max().unwrap_or_default().max(longest), end)
+        Deadline::from_patience(delays.max().unwrap_or_default().max(longest), end)
     }
 
     /// Returns the deadline at `end`, the end of the run, for units that stay useful for `patience`.
-    pub fn after(patience: Span, end: Instant) -> Self {
+    pub fn from_patience(patience: Span, end: Instant) -> Self {
         Deadline::MadeBy(Instant::ZERO + end.since(Instant::ZERO + patience))
     }
 }
@@ -240,7 +240,7 @@ mod tests {
 
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -248,13 +248,13 @@ mod tests {
 
     /// Logs a unit every 20 ms from 0 to 10 s. Each takes `delay`, unless `lost` makes link 7 drop it.
     fn log(delay: u64, lost: impl Fn(u32) -> bool) -> UnitLog {
-        let mut log = UnitLog::new(&[Span::from_millis(300)], at(1000));
+        let mut log = UnitLog::new(&[Span::from_millis(300)], ms(1000));
         for number in 0..500 {
-            let created = at(20 * u64::from(number));
+            let created = ms(20 * u64::from(number));
             log.sent(&Unit { id: number, payload: 160, created, layer: 0, frame_type: FrameType::None });
             if lost(number) {
                 log.remove(WHOLE(number), Removal::Dropped, 7);
-            } else if created + Span::from_millis(delay) <= at(10_000) {
+            } else if created + Span::from_millis(delay) <= ms(10_000) {
                 log.received(number, created + Span::from_millis(delay));
             }
         }
@@ -265,7 +265,7 @@ mod tests {
         Carriage { delivers_all: false, repairs: false, held: Instant::NEVER, elsewhere: Elsewhere::Receiver };
 
     fn due(log: &UnitLog, carriage: Carriage) -> UnitsDue {
-        let deadline = Deadline::of_units(log, Span::from_millis(300), at(10_000));
+        let deadline = Deadline::from_units(log, Span::from_millis(300), ms(10_000));
         UnitsDue { from: log.from, deadline, carriage }
     }
 
@@ -276,7 +276,7 @@ mod tests {
         [received, lost, overdue, in_flight]
     }
 
-    fn of_datagrams(log: &UnitLog) -> [u64; 4] {
+    fn count_datagrams(log: &UnitLog) -> [u64; 4] {
         counts(log, &due(log, DATAGRAMS))
     }
 
@@ -289,18 +289,18 @@ mod tests {
 
     #[test]
     fn on_no_path_are_the_units_that_the_end_cuts_off_lost() {
-        assert_eq!(of_datagrams(&log(150, |_| false)), [450 - 7, 0, 0, 7]);
-        assert_eq!(of_datagrams(&log(700, |_| false)), [450 - 34, 0, 0, 34]);
+        assert_eq!(count_datagrams(&log(150, |_| false)), [450 - 7, 0, 0, 7]);
+        assert_eq!(count_datagrams(&log(700, |_| false)), [450 - 34, 0, 0, 34]);
     }
 
     #[test]
-    fn what_is_removed_is_lost_however_young_and_what_the_warm_up_lost_counts_nowhere() {
-        assert_eq!(of_datagrams(&log(150, |number| number < 50)), [443, 0, 0, 7]);
-        assert_eq!(of_datagrams(&log(150, |number| number >= 490)), [440, 10, 0, 0]);
+    fn removed_units_are_lost_at_any_age_and_losses_of_the_warm_up_are_not_counted() {
+        assert_eq!(count_datagrams(&log(150, |number| number < 50)), [443, 0, 0, 7]);
+        assert_eq!(count_datagrams(&log(150, |number| number >= 490)), [440, 10, 0, 0]);
     }
 
     #[test]
-    fn what_waits_in_a_queue_is_overdue_or_in_flight_and_never_lost() {
+    fn queued_units_are_overdue_or_in_flight_and_never_lost() {
         let mut log = held_up(|_| false);
         (400..490).for_each(|unit| log.keep_pending(unit, Pending::Queued, 3));
         (490..500).for_each(|unit| log.keep_pending(unit, Pending::OnWire, 3));
@@ -310,18 +310,18 @@ mod tests {
     }
 
     #[test]
-    fn what_a_sender_holds_waits_there() {
+    fn units_in_a_sender_count_as_waiting_there() {
         let log = held_up(|number| number == 399);
         let all = due(&log, Carriage { delivers_all: true, repairs: true, ..DATAGRAMS });
         assert_eq!(counts(&log, &all), [349, 0, 87, 14], "what is lost will be sent again");
         assert_eq!(all.fate(&log.units[399]), Fate::InSender);
-        let held = due(&log, Carriage { held: at(8000), elsewhere: Elsewhere::Sender, ..DATAGRAMS });
+        let held = due(&log, Carriage { held: ms(8000), elsewhere: Elsewhere::Sender, ..DATAGRAMS });
         assert_eq!(counts(&log, &held), [349, 1, 86, 14]);
         assert_eq!([held.fate(&log.units[399]), held.fate(&log.units[400])], [Fate::Dropped(7), Fate::InSender]);
     }
 
     #[test]
-    fn what_can_be_repaired_is_lost_once_it_is_too_old() {
+    fn repairable_units_are_lost_once_they_are_too_old() {
         let log = held_up(|number| number == 450 || number == 495);
         let repaired = due(&log, Carriage { repairs: true, ..DATAGRAMS });
         assert_eq!([450, 495].map(|unit| repaired.fate(&log.units[unit])), [Fate::Dropped(7), Fate::InSender]);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_record_explains_is_with_the_receiver_or_hidden_by_code_of_others() {
+    fn unexplained_units_are_at_the_receiver_or_hidden_by_foreign_stacks() {
         let log = held_up(|_| false);
         let of = |elsewhere| {
             let due = due(&log, Carriage { elsewhere, ..DATAGRAMS });
@@ -353,8 +353,8 @@ mod tests {
     fn a_frame_is_overdue_once_its_showing_is_over_and_a_file_never_is() {
         let log = held_up(|_| false);
         let of = |deadline| counts(&log, &UnitsDue { from: log.from, deadline, carriage: DATAGRAMS });
-        assert_eq!(of(Deadline::after(Span::from_millis(200), at(10_000))), [350, 0, 91, 9]);
-        assert_eq!(of(Deadline::after(Span::from_millis(900), at(10_000))), [350, 0, 56, 44]);
+        assert_eq!(of(Deadline::from_patience(Span::from_millis(200), ms(10_000))), [350, 0, 91, 9]);
+        assert_eq!(of(Deadline::from_patience(Span::from_millis(900), ms(10_000))), [350, 0, 56, 44]);
         assert_eq!(of(Deadline::Never), [350, 0, 0, 100]);
     }
 }

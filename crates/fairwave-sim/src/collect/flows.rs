@@ -11,10 +11,10 @@ use fairwave_scenario::plan::FlowPlan;
 use super::due::{Carriage, Deadline, Elsewhere, Outcome, Tally, UnitsDue};
 use super::recorded::RunRecord;
 use super::units::{judged, place_of};
+use crate::decodability;
 use crate::ends::ReceivingEnd;
 use crate::result::{FateRow, FlowRow};
 use crate::unit_log::UnitLog;
-use crate::watched;
 
 /// Names in the rows of flows. Equal names share memory: with many flows, they are a large part of it.
 pub(crate) struct Names<'r> {
@@ -25,7 +25,7 @@ pub(crate) struct Names<'r> {
 
 impl<'r> Names<'r> {
     /// Creates the names of a run.
-    pub fn of(run: &RunRecord<'r>) -> Self {
+    pub fn new(run: &RunRecord<'r>) -> Self {
         Names { groups: run.plan.groups.iter().map(|name| name.as_str().into()).collect(), transport: None }
     }
 
@@ -57,7 +57,7 @@ pub(crate) fn rows<'r>(
     let [limited_receiver_s, limited_congestion_s, limited_application_s] =
         before.limited_since(&view, window.end.min(run.ended(flow))).map_or([None; 3], |times| times.map(Some));
     let judgements =
-        receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.since(before.judgements));
+        receiving.judge.as_ref().map_or_else(Default::default, |judge| judge.judgements.count_since(before.judgements));
     let (group, transport) = names.next(plan);
     let mut row = FlowRow {
         group,
@@ -126,11 +126,11 @@ pub(crate) fn rows<'r>(
             row.sender_backlog = Some(backlog.payload.get() as f64);
         }
         if let Some(frames) = plan.traffic.frames() {
-            let watched = watched::decodability(log, &frames, window.end);
+            let watched = decodability::decodability(log, &frames, window.end);
             row.frames = watched.frames;
             row.decodable_ratio = watched.ratio();
             row.decodable_layers = watched.mean_layers();
-            row.late_units = watched::late(log, &frames) + row.units_waiting;
+            row.late_units = decodability::count_late(log, &frames) + row.units_waiting;
         }
         rows = fates(run, flow, &row, &tally);
     }
@@ -175,8 +175,8 @@ pub(crate) fn due(run: &RunRecord<'_>, flow: usize, log: &UnitLog) -> UnitsDue {
     let (plan, end) = (&run.plan.flows[flow], run.window.end);
     let deadline = match plan.traffic.frames() {
         _ if plan.traffic.is_whole() => Deadline::Never,
-        Some(frames) => Deadline::after(frames.playout_delay, end),
-        None => Deadline::of_units(log, plan.thresholds.last().copied().unwrap_or_default(), end),
+        Some(frames) => Deadline::from_patience(frames.playout_delay, end),
+        None => Deadline::from_units(log, plan.thresholds.last().copied().unwrap_or_default(), end),
     };
     let backlog = run.sending[flow].sender.view().backlog.and_then(|backlog| backlog.since);
     let elsewhere = if run.is_live || log.has_unnamed_losses {

@@ -23,7 +23,7 @@ pub(crate) fn rows(run: &RunRecord<'_>, flows: &[FlowRow]) -> Vec<GroupRow> {
             let goodput = goodput(run, &members);
             let bins = members.iter().map(|&flow| run.steady_bins(flow)).collect();
             let flows = members.iter().map(|&flow| &flows[flow]).collect();
-            GroupRow::of(name, transport, goodput, &Group { flows, goodputs, bins })
+            GroupRow::new(name, transport, goodput, &Group { flows, goodputs, bins })
         })
         .collect()
 }

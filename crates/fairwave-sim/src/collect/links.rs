@@ -32,8 +32,8 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<LinkRow> {
                 drop_rate: ratio(missing.dropped(), m.steady.arrivals),
                 mean_wait_s: match &link.service {
                     // A managed queue can drop packets after they waited.
-                    Service::Managed(managed) => managed.classes.since(&managed.classes_before).mean_wait(),
-                    Service::Shared(shared) => shared.classes.since(&shared.classes_before).mean_wait(),
+                    Service::Managed(managed) => managed.classes.count_since(&managed.classes_before).mean_wait(),
+                    Service::Shared(shared) => shared.classes.count_since(&shared.classes_before).mean_wait(),
                     // Little's law: every packet that waited passed the transmitter.
                     Service::Fifo(_) => ratio(m.waited, m.steady.departures),
                 } / 1e9,

@@ -56,13 +56,13 @@ impl Presence {
     }
 
     /// Returns the seconds without a moving picture, and the longest such interval.
-    fn without(&self, video: &VideoQuality) -> (f64, f64) {
+    fn still_time(&self, video: &VideoQuality) -> (f64, f64) {
         let waits = self.on(video.first_shown.unwrap_or(self.until).min(self.until)) - video.left_out_before;
         let waits = waits.max(0.0);
         (waits + video.still, waits.max(video.longest_still))
     }
 
-    fn per_minute(&self, count: u64) -> Option<f64> {
+    fn rate_per_minute(&self, count: u64) -> Option<f64> {
         let minutes = self.on(self.until) / 60.0;
         (minutes > 0.0).then(|| count as f64 / minutes)
     }
@@ -123,9 +123,9 @@ impl Owner<'_> {
             freezes: video.map(|_| inbound.freeze_count as f64),
             freeze_ratio: video.map(|video| video.freeze_ratio),
             longest_freeze_s: video.map(|video| video.longest_still),
-            without_s: video.map(|video| there.without(&video).0),
-            longest_without_s: video.map(|video| there.without(&video).1),
-            switches_per_min: video.and_then(|_| there.per_minute(total.quality_limitation_resolution_changes)),
+            without_s: video.map(|video| there.still_time(&video).0),
+            longest_without_s: video.map(|video| there.still_time(&video).1),
+            switches_per_min: video.and_then(|_| there.rate_per_minute(total.quality_limitation_resolution_changes)),
             frame_rate: video.map(|video| video.frame_rate),
             width: video.map(|video| video.width),
             height: video.map(|video| video.height),

@@ -29,10 +29,10 @@ pub(crate) fn add_links(run: &RunRecord<'_>, result: &mut RunResult) {
     result.classes = (run.plan.links.iter().zip(run.links))
         .flat_map(|(plan, link)| match &link.service {
             Service::Managed(managed) => {
-                classes::rows(&plan.name, &managed.queue, &managed.classes.since(&managed.classes_before))
+                classes::rows(&plan.name, &managed.queue, &managed.classes.count_since(&managed.classes_before))
             }
             Service::Shared(shared) => {
-                classes::shared_rows(&plan.name, &shared.classes, &shared.classes.since(&shared.classes_before))
+                classes::shared_rows(&plan.name, &shared.classes, &shared.classes.count_since(&shared.classes_before))
             }
             Service::Fifo(_) => Vec::new(),
         })
@@ -42,7 +42,7 @@ pub(crate) fn add_links(run: &RunRecord<'_>, result: &mut RunResult) {
     result.service_classes =
         (run.plan.links.iter().zip(run.links)).flat_map(|(plan, link)| service_classes::rows(plan, link)).collect();
     result.outages = links::outages(run);
-    result.packet_hops = run.links.iter().map(|link| link.measure.whole().departures).sum();
+    result.packet_hops = run.links.iter().map(|link| link.measure.totals().departures).sum();
     result.events = run.events;
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn add_links(run: &RunRecord<'_>, result: &mut RunResult) {
 pub(crate) fn add_flows(run: &RunRecord<'_>, result: &mut RunResult) {
     result.flows.reserve_exact(run.receiving.len());
     let mut index_in_group = vec![0; run.plan.groups.len()];
-    let mut names = flows::Names::of(run);
+    let mut names = flows::Names::new(run);
     for (flow, receiving) in run.receiving.iter().enumerate() {
         let group = run.plan.flows[flow].group;
         let (row, fates) = flows::rows(run, flow, index_in_group[group], receiving, &mut names);

@@ -6,11 +6,11 @@ use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::plan::Plan;
 
 use crate::admission::completed;
-use crate::before::WarmupCounters;
 use crate::ends::{ReceivingEnd, SendingEnd};
 use crate::link::Link;
 use crate::measure::{Bins, Window};
 use crate::shared_media::MediumRun;
+use crate::warmup::WarmupCounters;
 
 /// Sample of both ends of a flow.
 pub(crate) struct Sample {

@@ -61,7 +61,7 @@ pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<O
             let requests = measured(run, flow).and_then(|measured| measured.requests);
             (in_window.collect(), requests.map(|(all, unanswered)| ratio(unanswered, all)))
         }
-        Latency::OneWay => one_way(run, flow),
+        Latency::OneWay => unit_delays(run, flow),
     };
     let lost = lost.unwrap_or_else(|| {
         let (sent, measure) = (run.sending[flow].packets_sent, &run.receiving[flow].measure);
@@ -81,7 +81,7 @@ pub(crate) fn outcomes(run: &RunRecord<'_>, flow: usize, index: u32) -> Option<O
 
 /// Returns delays and loss ratio of units. Delays include arrived units, and overdue units with their age so far.
 /// Empty for bulk data.
-fn one_way(run: &RunRecord<'_>, flow: usize) -> (Vec<Span>, Option<f64>) {
+fn unit_delays(run: &RunRecord<'_>, flow: usize) -> (Vec<Span>, Option<f64>) {
     let Some(log) = &run.receiving[flow].units else { return (Vec::new(), None) };
     let due = due(run, flow, log);
     let (mut delays, mut lost) = (Vec::new(), 0);

@@ -22,7 +22,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>
         if plan.traffic.is_whole() {
             let mut several = Vec::new();
             for &flow in &all {
-                for (number, transfer) in of_flow(run, flow) {
+                for (number, transfer) in list_transfers(run, flow) {
                     rows.push(row(name, (flow - first) as u32, number, &transfer));
                     several.push(transfer);
                 }
@@ -39,7 +39,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>
 }
 
 /// Iterates over the complete objects that a flow requested in the window, with their numbers.
-fn of_flow<'a>(run: &'a RunRecord<'_>, flow: usize) -> impl Iterator<Item = (u32, TransferRecord)> + 'a {
+fn list_transfers<'a>(run: &'a RunRecord<'_>, flow: usize) -> impl Iterator<Item = (u32, TransferRecord)> + 'a {
     let (plan, sending) = (&run.plan.flows[flow], &run.sending[flow]);
     let rate = |link: &usize| run.plan.links.get(*link).map(|link| link.direction.rate.nominal());
     let narrowest = plan.forward.iter().filter_map(rate).min().unwrap_or_default();

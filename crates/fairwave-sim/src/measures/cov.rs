@@ -16,7 +16,7 @@ impl Measure for Cov {
         ..Words::PLAIN
     };
 
-    fn of(group: &Group<'_>) -> Option<f64> {
+    fn compute(group: &Group<'_>) -> Option<f64> {
         system_coefficient_of_variation(group.bins.iter().map(Vec::as_slice))
     }
 }

@@ -19,7 +19,7 @@ impl Measure for Fairness {
         ..Words::PLAIN
     };
 
-    fn of(group: &Group<'_>) -> Option<f64> {
+    fn compute(group: &Group<'_>) -> Option<f64> {
         jain(&group.goodputs)
     }
 }

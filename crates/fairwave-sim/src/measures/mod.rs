@@ -48,7 +48,7 @@ impl Group<'_> {
     }
 
     /// Returns the goodputs of all flows in each bin.
-    pub fn per_bin(&self) -> Vec<Vec<Rate>> {
+    pub fn goodputs_by_bin(&self) -> Vec<Vec<Rate>> {
         let bins = 0..self.bins.first().map_or(0, Vec::len);
         bins.map(|bin| self.bins.iter().filter_map(|flow| flow.get(bin).copied()).collect()).collect()
     }
@@ -128,7 +128,7 @@ pub trait Measure {
     const WORDS: Words;
 
     /// Computes the measure; `None` if undefined.
-    fn of(group: &Group<'_>) -> Option<f64>;
+    fn compute(group: &Group<'_>) -> Option<f64>;
 }
 
 /// A measure as programs receive it: its column and description.
@@ -181,14 +181,14 @@ macro_rules! row {
 
         impl GroupRow {
             /// Builds the row of a group from its name, transport and goodput.
-            pub(crate) fn of(name: &str, transport: String, goodput_bps: Option<f64>, group: &Group<'_>) -> GroupRow {
+            pub(crate) fn new(name: &str, transport: String, goodput_bps: Option<f64>, group: &Group<'_>) -> GroupRow {
                 let sent = group.sum(|row| row.packets_sent);
                 GroupRow {
                     group: name.to_owned(),
                     flows: group.flows.len() as u64,
                     transport,
                     goodput_bps,
-                    $($column: <$file::$Measure as Measure>::of(group),)+
+                    $($column: <$file::$Measure as Measure>::compute(group),)+
                     dropped_share: ratio(group.sum(|row| row.dropped), sent),
                     lost_share: ratio(group.sum(|row| row.lost), sent),
                     units_sent: group.sum(|row| row.units_sent),
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_measure_says_what_it_is_under_a_name_of_its_own() {
+    fn measures_have_descriptions_and_unique_names() {
         let all = described();
         for Described { column, words } in &all {
             assert!(all.iter().filter(|other| other.words.name == words.name).count() == 1, "{}", words.name);
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_group_without_flows_has_a_row() {
         let group = Group { flows: Vec::new(), goodputs: Vec::new(), bins: Vec::new() };
-        let row = GroupRow::of("none", String::new(), None, &group);
+        let row = GroupRow::new("none", String::new(), None, &group);
         assert!(row.jain.is_none() && row.worst_case_fairness.is_none() && row.units_sent == 0);
     }
 }

@@ -20,7 +20,7 @@ impl Measure for Overhead {
         ..Words::PLAIN
     };
 
-    fn of(group: &Group<'_>) -> Option<f64> {
+    fn compute(group: &Group<'_>) -> Option<f64> {
         overhead(Bytes::new(group.sum(|row| row.wire_sent)), Bytes::new(group.sum(|row| row.payload_received)))
     }
 }

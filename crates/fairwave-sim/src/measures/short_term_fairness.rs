@@ -17,7 +17,7 @@ impl Measure for ShortTermFairness {
         ..Words::PLAIN
     };
 
-    fn of(group: &Group<'_>) -> Option<f64> {
-        short_term(group.per_bin().iter().map(Vec::as_slice))
+    fn compute(group: &Group<'_>) -> Option<f64> {
+        short_term(group.goodputs_by_bin().iter().map(Vec::as_slice))
     }
 }

@@ -17,7 +17,7 @@ impl Measure for WorstCaseFairness {
         ..Words::PLAIN
     };
 
-    fn of(group: &Group<'_>) -> Option<f64> {
+    fn compute(group: &Group<'_>) -> Option<f64> {
         worst_case(&group.goodputs)
     }
 }

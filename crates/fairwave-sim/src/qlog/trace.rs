@@ -58,7 +58,7 @@ pub(super) struct Trace {
     smallest: Option<f64>,
     latest: Option<f64>,
     /// Last reported value of each state variable.
-    told: Map<String, Value>,
+    reported: Map<String, Value>,
     decided: Map<String, Value>,
     state: Option<State>,
     timeouts: u64,
@@ -101,7 +101,7 @@ impl Trace {
             bytes: 0,
             smallest: None,
             latest: None,
-            told: Map::new(),
+            reported: Map::new(),
             decided: Map::new(),
             state: None,
             timeouts: 0,
@@ -245,12 +245,12 @@ impl Trace {
                 ("latest_rtt", number(self.latest)),
                 ("min_rtt", number(self.smallest)),
             ];
-            let changed = changed(&mut self.told, metrics);
+            let changed = changed(&mut self.reported, metrics);
             if !changed.is_empty() {
                 self.event(at, "recovery:metrics_updated", &Value::Object(changed));
             }
         } else if smoothed_rtt.is_some() {
-            let changed = changed(&mut self.told, [("smoothed_rtt", number(smoothed_rtt))]);
+            let changed = changed(&mut self.reported, [("smoothed_rtt", number(smoothed_rtt))]);
             if !changed.is_empty() {
                 self.event(at, "recovery:metrics_updated", &Value::Object(changed));
             }
@@ -342,11 +342,11 @@ fn count(value: u64) -> Value {
 }
 
 /// Returns the defined variables that have changed since their last report.
-fn changed<const N: usize>(told: &mut Map<String, Value>, now: [(&str, Value); N]) -> Map<String, Value> {
+fn changed<const N: usize>(reported: &mut Map<String, Value>, now: [(&str, Value); N]) -> Map<String, Value> {
     let mut changed = Map::new();
     for (name, value) in now {
-        if !value.is_null() && told.get(name) != Some(&value) {
-            told.insert(name.to_owned(), value.clone());
+        if !value.is_null() && reported.get(name) != Some(&value) {
+            reported.insert(name.to_owned(), value.clone());
             changed.insert(name.to_owned(), value);
         }
     }

@@ -7,7 +7,7 @@ use fairwave_core::units::{Instant, Span};
 use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
-use crate::places::{Extent, Told};
+use crate::island_map::{Extent, IslandMessage};
 use crate::probe::Probe;
 use crate::routes::END;
 
@@ -47,7 +47,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         let kind = if waited { EventKind::ArrivalBehind } else { EventKind::Arrival };
         let event = Event::new(arrival, kind, link);
-        if !self.extent.sends(event, packet, END, place) {
+        if !self.extent.divert(event, packet, END, place) {
             self.sending[flow].awaited.add();
             self.events.push_arrival(event, packet, END, place);
         }
@@ -73,7 +73,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         let sending = &mut self.sending[flow];
         let place = sending.route;
-        let first = self.network.routes.at(place).target() as usize;
+        let first = self.network.routes.step(place).target() as usize;
         if let [packet] = *self.out.packets {
             // The common case: a single packet. It needs no copy of the list.
             self.out.packets.clear();
@@ -107,7 +107,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let Some(hosts) = &mut self.hosts else { return };
         let sending = &mut self.sending[flow];
         let place = sending.route;
-        let first = self.network.routes.at(place).target();
+        let first = self.network.routes.step(place).target();
         let mut leaves = hosts.leave(flow, now);
         for packet in self.out.packets.drain(..) {
             let at = leaves();
@@ -154,7 +154,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             {
                 units.received(delivery.unit, now);
                 if receiving.listened {
-                    let wakes = self.sending[flow].hear(delivery.unit, now, self.window.end);
+                    let wakes = self.sending[flow].report_delivery(delivery.unit, now, self.window.end);
                     wakes.into_iter().for_each(|at| self.events.push_timer(Event::new(at, EventKind::Sender, flow)));
                 }
             }
@@ -173,7 +173,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let receiving = &mut self.receiving[flow];
         receiving.measure.feedback_sent += self.answer.packets.len() as u64;
         let place = receiving.route;
-        let first = self.network.routes.at(place).target() as usize;
+        let first = self.network.routes.step(place).target() as usize;
         if let [packet] = *self.answer.packets {
             // The common case: a single packet. It needs no copy of the list.
             self.answer.packets.clear();
@@ -244,13 +244,13 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             {
                 match self.receiving.get_mut(flow) {
                     Some(receiving) => receiving.made(&unit),
-                    None => self.extent.tell(flow, Told::Made { flow, unit }),
+                    None => self.extent.send_message(flow, IslandMessage::Created { flow, unit }),
                 }
                 sending.sender.on_unit(now, unit, &mut self.out);
                 if std::mem::take(&mut self.out.skipped) > 0 {
                     match self.receiving.get_mut(flow) {
                         Some(receiving) => receiving.skipped(),
-                        None => self.extent.tell(flow, Told::Skipped { flow }),
+                        None => self.extent.send_message(flow, IslandMessage::Skipped { flow }),
                     }
                 }
                 sending.make_next_unit();

@@ -11,21 +11,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
-use super::turns::Turns;
+use super::loop_choice::LoopChoice;
 use super::{Parts, Simulation};
 use crate::admission::Admission;
 use crate::books::InFlight;
 use crate::calendar::EventQueue;
-use crate::crew;
 use crate::detours::Detours;
 use crate::entry::{Entry, Transit};
 use crate::error::RunError;
 use crate::event::EventKind;
+use crate::island_map::{Island, IslandMessage, IslandSlot, PlacedItems};
 use crate::network::Network;
-use crate::partition::{self, Partition, Wish};
-use crate::places::{Held, Home, Island, Told};
+use crate::partition::{self, Partition, PartitionRequest};
 use crate::result::RunResult;
 use crate::routes::END;
+use crate::workers;
 
 /// So many windows are one step of the plain loop.
 const PLAIN: u64 = 8;
@@ -34,89 +34,89 @@ type OnIsland<'p> = Simulation<'p, (), (), Island>;
 
 impl<'p> Simulation<'p, (), ()> {
     /// How the run is cut as wished.
-    pub(super) fn partition(&self, plan: &Plan, wish: Wish) -> Option<Partition> {
+    pub(super) fn partition(&self, plan: &Plan, request: PartitionRequest) -> Option<Partition> {
         let ends = (self.sending.items.as_slice(), self.receiving.items.as_slice());
-        partition::of_run(plan, &self.network, ends, self.hosts.as_ref(), wish)
+        partition::partition_run(plan, &self.network, ends, self.hosts.as_ref(), request)
     }
 
     /// Runs to the end on islands, where it can be cut as wished. Answers with their number, too.
     pub(super) fn finish_on(
         mut self,
         plan: &'p Plan,
-        wish: Wish,
+        request: PartitionRequest,
         parts: Parts<'_>,
     ) -> Result<(RunResult, usize), RunError> {
-        let Some(partition) = self.partition(plan, wish) else {
+        let Some(partition) = self.partition(plan, request) else {
             return Ok((self.finish(parts)?.0, 1));
         };
-        let (warmup, mut turns) = (self.window.warmup, Turns::new(wish.changes));
+        let (warmup, mut choice) = (self.window.warmup, LoopChoice::new(request.changes));
         if warmup > Instant::ZERO {
             let last = Instant::from_nanos(warmup.nanos() - 1);
-            self.run_by_turns(plan, &partition, (Instant::ZERO, last), parts, &mut turns)?;
+            self.run_alternately(plan, &partition, (Instant::ZERO, last), parts, &mut choice)?;
             self.begin_window();
         }
         self.calls_senders_ahead = true;
-        self.run_by_turns(plan, &partition, (warmup, self.window.end), parts, &mut turns)?;
+        self.run_alternately(plan, &partition, (warmup, self.window.end), parts, &mut choice)?;
         self.end_window();
         Ok((self.settle()?.0, partition.islands))
     }
 
-    /// Handles what happens in this time, both moments included: on islands and in the plain loop by turns.
-    fn run_by_turns(
+    /// Handles what happens in this time, both moments included: on islands and in the plain loop by choice.
+    fn run_alternately(
         &mut self,
         plan: &'p Plan,
         partition: &Partition,
         (from, until): (Instant, Instant),
         parts: Parts<'_>,
-        turns: &mut Turns,
+        choice: &mut LoopChoice,
     ) -> Result<(), RunError> {
         // Empty in the plain loop.
         let islands: Vec<Mutex<Option<OnIsland<'p>>>> = (0..partition.islands).map(|_| Mutex::new(None)).collect();
         let window = [AtomicU64::new(0), AtomicU64::new(0)];
         let handle = |own: usize| {
             let [begin, end] = window.each_ref().map(|edge| Instant::from_nanos(edge.load(Ordering::Relaxed)));
-            if let Some(island) = held(&islands[own]).as_mut() {
+            if let Some(island) = lock_island(&islands[own]).as_mut() {
                 island.run_window(begin, end);
             }
         };
-        if turns.on_islands {
-            self.settle_on(&islands, plan, partition);
+        if choice.on_islands {
+            self.fill_islands(&islands, plan, partition);
         }
-        crew::with(partition.threads, islands.len(), &handle, |crew| {
-            super::in_parts(self.window.end, (from, until), parts, &mut |mut from, until| loop {
-                let reached = if turns.on_islands {
-                    in_windows(partition.lookahead, (from, until), &mut |begin, end| {
+        workers::run_with(partition.threads, islands.len(), &handle, |workers| {
+            super::execute_parts(self.window.end, (from, until), parts, &mut |mut from, until| loop {
+                let reached = if choice.on_islands {
+                    run_windows(partition.lookahead, (from, until), &mut |begin, end| {
                         window
                             .iter()
                             .zip([begin, end])
                             .for_each(|(edge, at)| edge.store(at.nanos(), Ordering::Relaxed));
-                        crew.round();
-                        let mut guards: Vec<_> = islands.iter().map(held).collect();
+                        workers.run_round();
+                        let mut guards: Vec<_> = islands.iter().map(lock_island).collect();
                         let mut islands: Vec<&mut OnIsland<'p>> =
                             guards.iter_mut().filter_map(|island| island.as_mut()).collect();
                         let next = hand_over(&mut islands)?;
                         let events = || islands.iter().map(|island| island.events_handled).sum();
-                        Ok(WindowEnd { next, is_last: turns.is_over(events) })
+                        Ok(WindowEnd { next, is_last: choice.switches(events) })
                     })?
                 } else {
-                    self.run_plain(partition.lookahead * PLAIN, (from, until), turns)?
+                    self.run_plain(partition.lookahead * PLAIN, (from, until), choice)?
                 };
                 if reached == until {
                     return Ok(());
                 }
                 let begun = std::time::Instant::now();
-                if turns.on_islands {
-                    self.unite(taken(&islands), partition, reached);
-                    turns.change(begun.elapsed(), self.events_handled);
+                if choice.on_islands {
+                    self.unite(remove_islands(&islands), partition, reached);
+                    choice.record_switch(begun.elapsed(), self.events_handled);
                 } else {
-                    self.settle_on(&islands, plan, partition);
-                    turns.change(begun.elapsed(), 0);
+                    self.fill_islands(&islands, plan, partition);
+                    choice.record_switch(begun.elapsed(), 0);
                 }
                 from = reached + Span::from_nanos(1);
             })
         })?;
-        if turns.on_islands {
-            self.unite(taken(&islands), partition, until);
+        if choice.on_islands {
+            self.unite(remove_islands(&islands), partition, until);
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl<'p> Simulation<'p, (), ()> {
         &mut self,
         step: Span,
         (from, until): (Instant, Instant),
-        turns: &mut Turns,
+        choice: &mut LoopChoice,
     ) -> Result<Instant, RunError> {
         let mut begin = from;
         loop {
@@ -137,7 +137,7 @@ impl<'p> Simulation<'p, (), ()> {
             if end == until || next > until {
                 return Ok(until);
             }
-            if turns.is_over(|| self.events_handled) {
+            if choice.switches(|| self.events_handled) {
                 return Ok(end);
             }
             begin = next.max(end + Span::from_nanos(1));
@@ -145,40 +145,40 @@ impl<'p> Simulation<'p, (), ()> {
     }
 
     /// Gives everything to islands that are empty.
-    fn settle_on(&mut self, islands: &[Mutex<Option<OnIsland<'p>>>], plan: &'p Plan, partition: &Partition) {
+    fn fill_islands(&mut self, islands: &[Mutex<Option<OnIsland<'p>>>], plan: &'p Plan, partition: &Partition) {
         for (place, island) in islands.iter().zip(self.cut(plan, partition)) {
-            *held(place) = Some(island);
+            *lock_island(place) = Some(island);
         }
     }
 
     /// Gives everything to the islands.
     fn cut(&mut self, plan: &'p Plan, partition: &Partition) -> Vec<OnIsland<'p>> {
         let (flows, islands) = (plan.flows.len(), partition.islands);
-        let links = dealt(std::mem::take(&mut self.network.links.items), &partition.links, islands);
-        let sending = dealt(std::mem::take(&mut self.sending.items), &partition.sending, islands);
-        let receiving = dealt(std::mem::take(&mut self.receiving.items), &partition.receiving, islands);
+        let links = distribute(std::mem::take(&mut self.network.links.items), &partition.links, islands);
+        let sending = distribute(std::mem::take(&mut self.sending.items), &partition.sending, islands);
+        let receiving = distribute(std::mem::take(&mut self.receiving.items), &partition.receiving, islands);
         let mut cut: Vec<OnIsland<'p>> = (links.into_iter().zip(sending).zip(receiving).enumerate())
             .map(|(own, ((links, sending), receiving))| {
                 let island = Island::new(own, partition);
-                let [links_at, sending_at, receiving_at] = island.homes();
+                let [links_at, sending_at, receiving_at] = island.slots();
                 Simulation {
                     plan: Cow::Borrowed(plan),
                     probe: (),
                     border: (),
                     window: self.window,
                     network: Network {
-                        links: Held::new(links, links_at),
+                        links: PlacedItems::new(links, links_at),
                         media: Vec::new(),
                         routes: self.network.routes.clone(),
                         fed_in_order: Vec::new(),
                     },
                     extent: island,
                     detours: Detours::default(),
-                    sending: Held::new(sending, sending_at),
-                    receiving: Held::new(receiving, receiving_at),
+                    sending: PlacedItems::new(sending, sending_at),
+                    receiving: PlacedItems::new(receiving, receiving_at),
                     samples: Vec::new(),
                     // It grows as needed: how much lies on an island is not known.
-                    events: EventQueue::new(self.looks_ahead, 0),
+                    events: EventQueue::new(self.prefetches, 0),
                     out: Default::default(),
                     answer: Default::default(),
                     under_way: vec![InFlight::default(); flows],
@@ -186,14 +186,14 @@ impl<'p> Simulation<'p, (), ()> {
                     events_handled: 0,
                     hosts: self.hosts.clone(),
                     admission: Admission::default(),
-                    looks_ahead: self.looks_ahead,
-                    sight: Default::default(),
+                    prefetches: self.prefetches,
+                    prefetcher: Default::default(),
                     calls_senders_ahead: false,
                     foreign: Vec::new(),
                 }
             })
             .collect();
-        for entry in std::mem::replace(&mut self.events, EventQueue::new(self.looks_ahead, 0)).take() {
+        for entry in std::mem::replace(&mut self.events, EventQueue::new(self.prefetches, 0)).take() {
             if let Some(island) = cut.get_mut(island_of(&entry, partition)) {
                 island.events.push(&entry);
             }
@@ -223,10 +223,10 @@ impl<'p> Simulation<'p, (), ()> {
             sending.push(std::mem::take(&mut island.sending.items).into_iter());
             receiving.push(std::mem::take(&mut island.receiving.items).into_iter());
         }
-        self.sight = Default::default();
-        self.network.links.items = gathered(links, &partition.links);
-        self.sending.items = gathered(sending, &partition.sending);
-        self.receiving.items = gathered(receiving, &partition.receiving);
+        self.prefetcher = Default::default();
+        self.network.links.items = gather(links, &partition.links);
+        self.sending.items = gather(sending, &partition.sending);
+        self.receiving.items = gather(receiving, &partition.receiving);
     }
 }
 
@@ -242,30 +242,30 @@ fn island_of(entry: &Entry, partition: &Partition) -> usize {
 }
 
 /// Items of the plan, each to its island, in order.
-fn dealt<T>(items: Vec<T>, homes: &[Home], islands: usize) -> Vec<Vec<T>> {
+fn distribute<T>(items: Vec<T>, slots: &[IslandSlot], islands: usize) -> Vec<Vec<T>> {
     let mut counts = vec![0; islands];
-    homes.iter().for_each(|home| counts[home.island()] += 1);
+    slots.iter().for_each(|slot| counts[slot.island()] += 1);
     let mut dealt: Vec<Vec<T>> = counts.into_iter().map(Vec::with_capacity).collect();
-    for (item, home) in items.into_iter().zip(homes) {
-        dealt[home.island()].push(item);
+    for (item, slot) in items.into_iter().zip(slots) {
+        dealt[slot.island()].push(item);
     }
     dealt
 }
 
 /// The other way.
-fn gathered<T>(mut dealt: Vec<std::vec::IntoIter<T>>, homes: &[Home]) -> Vec<T> {
-    homes.iter().filter_map(|home| dealt[home.island()].next()).collect()
+fn gather<T>(mut dealt: Vec<std::vec::IntoIter<T>>, slots: &[IslandSlot]) -> Vec<T> {
+    slots.iter().filter_map(|slot| dealt[slot.island()].next()).collect()
 }
 
 /// An island, which nobody else uses at the time.
-fn held<'i, 'p>(island: &'i Mutex<Option<OnIsland<'p>>>) -> MutexGuard<'i, Option<OnIsland<'p>>> {
+fn lock_island<'i, 'p>(island: &'i Mutex<Option<OnIsland<'p>>>) -> MutexGuard<'i, Option<OnIsland<'p>>> {
     // Who panicked with it has ended the run.
     island.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes all islands out of their places.
-fn taken<'p>(islands: &[Mutex<Option<OnIsland<'p>>>]) -> Vec<OnIsland<'p>> {
-    islands.iter().filter_map(|island| held(island).take()).collect()
+fn remove_islands<'p>(islands: &[Mutex<Option<OnIsland<'p>>>]) -> Vec<OnIsland<'p>> {
+    islands.iter().filter_map(|island| lock_island(island).take()).collect()
 }
 
 /// A window is over.
@@ -278,7 +278,7 @@ struct WindowEnd {
 
 /// Handles the events from `from` to `until`, both included, window by window; `handle` does one window. Returns the last
 /// moment that it handled.
-fn in_windows(
+fn run_windows(
     lookahead: Span,
     (from, until): (Instant, Instant),
     handle: &mut dyn FnMut(Instant, Instant) -> Result<WindowEnd, RunError>,
@@ -331,8 +331,8 @@ impl OnIsland<'_> {
     fn read_mail(&mut self) {
         let mut inbox = std::mem::take(&mut self.extent.inbox);
         for mail in &mut inbox {
-            for told in mail.told.drain(..) {
-                self.hear(told);
+            for message in mail.messages.drain(..) {
+                self.take_message(message);
             }
             mail.first = Instant::NEVER;
             for entry in &mail.arrivals {
@@ -350,17 +350,19 @@ impl OnIsland<'_> {
         self.extent.inbox = inbox;
     }
 
-    fn hear(&mut self, told: Told) {
-        let (Told::Gone { flow, .. } | Told::Pending { flow, .. } | Told::Made { flow, .. } | Told::Skipped { flow }) =
-            told;
+    fn take_message(&mut self, message: IslandMessage) {
+        let (IslandMessage::Removed { flow, .. }
+        | IslandMessage::Pending { flow, .. }
+        | IslandMessage::Created { flow, .. }
+        | IslandMessage::Skipped { flow }) = message;
         let Some(receiving) = self.receiving.get_mut(flow) else { return };
-        match told {
-            Told::Gone { packet, congestion, link, at, .. } => {
+        match message {
+            IslandMessage::Removed { packet, congestion, link, at, .. } => {
                 receiving.lose(&packet, congestion, link, at, self.window);
             }
-            Told::Pending { packet, pending, link, .. } => receiving.keep_pending(&packet, pending, link),
-            Told::Made { unit, .. } => receiving.made(&unit),
-            Told::Skipped { .. } => receiving.skipped(),
+            IslandMessage::Pending { packet, pending, link, .. } => receiving.keep_pending(&packet, pending, link),
+            IslandMessage::Created { unit, .. } => receiving.made(&unit),
+            IslandMessage::Skipped { .. } => receiving.skipped(),
         }
     }
 }

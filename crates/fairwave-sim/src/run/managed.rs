@@ -6,8 +6,8 @@ use fairwave_core::units::Instant;
 use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
+use crate::island_map::{Extent, IslandMessage};
 use crate::link::{Departure, Service};
-use crate::places::{Extent, Told};
 use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
@@ -92,10 +92,12 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             here.measure.dropped(now, reason, self.window);
             managed.classes.dropped(&packet, reason);
             let flow = packet.flow.0 as usize;
-            let taken = if B::THERE { self.border.gone(&packet, true) } else { packet };
+            let sent = if B::THERE { self.border.gone(&packet, true) } else { packet };
             match self.receiving.get_mut(flow) {
-                Some(receiving) => receiving.lose(&taken, true, link, now, self.window),
-                None => self.extent.tell(flow, Told::Gone { flow, packet: taken, congestion: true, link, at: now }),
+                Some(receiving) => receiving.lose(&sent, true, link, now, self.window),
+                None => self
+                    .extent
+                    .send_message(flow, IslandMessage::Removed { flow, packet: sent, congestion: true, link, at: now }),
             }
             if P::ON {
                 self.probe.gone(link, &packet, now, RemovalCause::Dropped(reason));
@@ -132,7 +134,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             Some(place) if self.detours.changes.is_empty() => place,
             _ => self.place_of(packet, link),
         };
-        if let Some((next, arrival)) = self.go_on(link, packet, place, leaving, false) {
+        if let Some((next, arrival)) = self.continue_route(link, packet, place, leaving, false) {
             self.forward(next, packet, place + 1, arrival);
         }
     }
@@ -140,8 +142,8 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// Returns the step of a packet into a link, on the current route of its flow.
     #[inline(always)]
     fn place_of(&self, packet: &Packet, link: usize) -> u32 {
-        let place = self.network.routes.place_of(self.way_of(packet), link);
-        if self.network.routes.at(place).target() != END {
+        let place = self.network.routes.place_of(self.route_of(packet), link);
+        if self.network.routes.step(place).target() != END {
             return place;
         }
         // Its flow has changed to another route.
@@ -150,7 +152,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     }
 
     /// Handles a possible rate change of a link at `now`: informs its managed queue, and schedules the next change.
-    pub(super) fn rate_changes(&mut self, link: usize, now: Instant) {
+    pub(super) fn handle_rate_change(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);
         if let Some(next) = here.tell_rate(now).filter(|next| *next <= self.window.end) {

@@ -7,8 +7,8 @@ use fairwave_core::units::{Instant, Span};
 use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
+use crate::island_map::Extent;
 use crate::link::Service;
-use crate::places::Extent;
 use crate::probe::{Probe, RemovalCause};
 use crate::routes::END;
 
@@ -105,7 +105,7 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
             if let Service::Shared(shared) = &mut here.service {
                 shared.held = shared.held.saturating_sub(1);
             }
-            self.go_on_from_air(link, packet);
+            self.continue_from_air(link, packet);
         }
         happenings.clear();
         if let Some(run) = self.network.media.get_mut(index) {
@@ -114,16 +114,16 @@ impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
     }
 
     /// Forwards a packet that has crossed the air.
-    fn go_on_from_air(&mut self, link: usize, packet: &Packet) {
+    fn continue_from_air(&mut self, link: usize, packet: &Packet) {
         let flow = packet.flow.0 as usize;
-        let begin = self.way_of(packet);
+        let begin = self.route_of(packet);
         let mut place = self.network.routes.place_of(begin, link);
-        if self.network.routes.at(place).target() == END {
+        if self.network.routes.step(place).target() == END {
             // Its flow has changed to another route.
             place = self.detours.place_of(&self.network, flow, packet.feedback, link).unwrap_or(place);
         }
         let leaving = self.network.links[link].leave(packet, self.window);
-        if let Some((next, arrival)) = self.go_on(link, packet, place, leaving, true) {
+        if let Some((next, arrival)) = self.continue_route(link, packet, place, leaving, true) {
             self.forward(next, packet, place + 1, arrival);
         }
     }

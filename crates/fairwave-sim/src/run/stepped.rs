@@ -10,8 +10,8 @@ use fairwave_scenario::plan::Plan;
 use super::Simulation;
 use crate::border::Border;
 use crate::error::RunError;
+use crate::island_map::Extent;
 use crate::measure::Window;
-use crate::places::Extent;
 use crate::probe::Probe;
 use crate::result::RunResult;
 
@@ -179,7 +179,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
         if P::ON {
             self.probe.sent(packet, at);
         }
-        let first = self.network.routes.at(place).target() as usize;
+        let first = self.network.routes.step(place).target() as usize;
         self.forward(first, packet, place, at);
     }
 

@@ -21,7 +21,7 @@ impl Measure for PoorestShare {
         least_flows: 2,
     };
 
-    fn of(group: &Group<'_>) -> Option<f64> {
+    fn compute(group: &Group<'_>) -> Option<f64> {
         let bits = || group.goodputs.iter().map(|rate| rate.bits_per_second() as f64);
         let mean = bits().sum::<f64>() / group.goodputs.len() as f64;
         (mean > 0.0).then(|| bits().fold(f64::INFINITY, f64::min) / mean)
@@ -34,14 +34,14 @@ mod tests {
 
     use super::*;
 
-    fn of(goodputs: &[u64]) -> Option<f64> {
+    fn share(goodputs: &[u64]) -> Option<f64> {
         let goodputs = goodputs.iter().map(|bits| Rate::from_bits_per_second(*bits)).collect();
-        PoorestShare::of(&Group { flows: Vec::new(), goodputs, bins: Vec::new() })
+        PoorestShare::compute(&Group { flows: Vec::new(), goodputs, bins: Vec::new() })
     }
 
     #[test]
     fn it_is_one_where_all_have_the_same_and_nothing_where_one_has_nothing() {
-        assert_eq!([of(&[5, 5, 5]), of(&[0, 6]), of(&[1, 3])], [Some(1.0), Some(0.0), Some(0.5)]);
-        assert_eq!([of(&[]), of(&[0, 0])], [None, None]);
+        assert_eq!([share(&[5, 5, 5]), share(&[0, 6]), share(&[1, 3])], [Some(1.0), Some(0.0), Some(0.5)]);
+        assert_eq!([share(&[]), share(&[0, 0])], [None, None]);
     }
 }

@@ -85,7 +85,7 @@ pub struct Path {
 }
 
 impl Path {
-    pub fn of(path: &core_control::Path) -> Self {
+    pub fn from_core(path: &core_control::Path) -> Self {
         Path {
             now: path.now.seconds(),
             rtt: path.rtt.seconds(),
@@ -109,7 +109,7 @@ impl Path {
         }
     }
 
-    fn of_core(&self) -> PyResult<core_control::Path> {
+    fn to_core(&self) -> PyResult<core_control::Path> {
         let usable = [self.now, self.rtt, self.max_rtt, self.rate].iter().all(|one| one.is_finite() && *one >= 0.0);
         if !usable || self.min_rtt.is_nan() || self.min_rtt < 0.0 {
             return Err(PyValueError::new_err("the times and the rate of a path must be finite and not negative"));
@@ -188,7 +188,7 @@ impl Path {
             lost,
             pipe,
         };
-        path.of_core()?;
+        path.to_core()?;
         Ok(path)
     }
 
@@ -196,12 +196,12 @@ impl Path {
     /// acknowledgement.
     fn limited(&self, window: PyRef<'_, Window>) -> PyResult<bool> {
         let window = core_control::Window { congestion: window.congestion, threshold: window.threshold };
-        Ok(self.of_core()?.limited(&window))
+        Ok(self.to_core()?.limited(&window))
     }
 
     /// Queueing delay as a share of its maximum so far, 0 to 1. 0 until two round-trip times differ.
     fn queueing_share(&self) -> PyResult<f64> {
-        Ok(self.of_core()?.queueing_share())
+        Ok(self.to_core()?.queueing_share())
     }
 
     fn __repr__(&self) -> String {
@@ -237,7 +237,7 @@ pub struct RateSample {
 }
 
 impl RateSample {
-    pub fn of(sample: &core_control::RateSample) -> Self {
+    pub fn from_core(sample: &core_control::RateSample) -> Self {
         RateSample {
             rate: sample.rate.unwrap_or(f64::NAN),
             interval: sample.interval.seconds(),
@@ -289,14 +289,14 @@ impl RateSample {
 }
 
 /// A traffic class by its name in scenarios.
-pub fn class_of(name: &str) -> PyResult<Class> {
-    Class::ALL.into_iter().find(|class| name_of(*class) == name).ok_or_else(|| {
-        let known: Vec<&str> = Class::ALL.into_iter().map(name_of).collect();
+pub fn parse_class(name: &str) -> PyResult<Class> {
+    Class::ALL.into_iter().find(|class| class_name(*class) == name).ok_or_else(|| {
+        let known: Vec<&str> = Class::ALL.into_iter().map(class_name).collect();
         PyValueError::new_err(format!("`{name}` is no traffic class; there are {}", known.join(", ")))
     })
 }
 
-fn name_of(class: Class) -> &'static str {
+fn class_name(class: Class) -> &'static str {
     match class {
         Class::Voice => "voice",
         Class::OtherUdp => "other-udp",
@@ -315,7 +315,7 @@ fn codepoint(ecn: Ecn) -> &'static str {
     }
 }
 
-fn ecn_of(name: &str) -> PyResult<Ecn> {
+fn parse_ecn(name: &str) -> PyResult<Ecn> {
     CODEPOINTS.into_iter().find(|ecn| codepoint(*ecn) == name).ok_or_else(|| {
         let known = CODEPOINTS.map(codepoint).join(", ");
         PyValueError::new_err(format!("`{name}` is no codepoint; there are {known}"))
@@ -345,12 +345,12 @@ pub struct Packet {
 }
 
 impl Packet {
-    pub fn of(packet: &fairwave_core::packet::Packet) -> Self {
+    pub fn from_core(packet: &fairwave_core::packet::Packet) -> Self {
         let FlowId(flow) = packet.flow;
         Packet {
             flow,
             size: packet.wire,
-            traffic_class: name_of(packet.class),
+            traffic_class: class_name(packet.class),
             feedback: packet.feedback,
             ecn: codepoint(packet.ecn),
             dscp: packet.dscp.get(),
@@ -380,7 +380,7 @@ impl Packet {
         if Dscp::new(dscp).is_none() {
             return Err(PyValueError::new_err(format!("dscp is {dscp}, but must be 0 to 63")));
         }
-        let (traffic_class, ecn) = (name_of(class_of(traffic_class)?), codepoint(ecn_of(ecn)?));
+        let (traffic_class, ecn) = (class_name(parse_class(traffic_class)?), codepoint(parse_ecn(ecn)?));
         Ok(Packet { flow, size, traffic_class, feedback, ecn, dscp, layer, sequence })
     }
 

@@ -13,7 +13,7 @@ const SPINS: u32 = 500;
 const YIELDS: u32 = 200;
 
 /// Threads at work on tasks `0..tasks`, each of which one of them does in each round.
-pub(crate) struct Crew<'w> {
+pub(crate) struct Workers<'w> {
     task: &'w (dyn Fn(usize) + Sync),
     tasks: usize,
     /// The next task to be taken on; none is left from `tasks` on.
@@ -64,26 +64,26 @@ impl Sleepers {
 }
 
 /// Has `lead` call for rounds, with so many threads in all. They are gone when it returns.
-pub(crate) fn with<R>(
+pub(crate) fn run_with<R>(
     threads: usize,
     tasks: usize,
     task: &(dyn Fn(usize) + Sync),
-    lead: impl FnOnce(&Crew<'_>) -> R,
+    lead: impl FnOnce(&Workers<'_>) -> R,
 ) -> R {
     let (next, done, over) = (AtomicUsize::new(tasks), AtomicUsize::new(0), AtomicBool::new(false));
-    let crew = Crew { task, tasks, next, done, over, sleepers: Sleepers::default(), panicked: Mutex::new(None) };
+    let workers = Workers { task, tasks, next, done, over, sleepers: Sleepers::default(), panicked: Mutex::new(None) };
     thread::scope(|scope| {
         for _ in 1..threads.min(tasks) {
             // Where the system refuses a thread, the others do its work.
-            let _ = thread::Builder::new().name("fairwave-island".to_owned()).spawn_scoped(scope, || crew.help());
+            let _ = thread::Builder::new().name("fairwave-island".to_owned()).spawn_scoped(scope, || workers.help());
         }
         // Also when `lead` panics.
-        let _dismissed = Dismissal(&crew);
-        lead(&crew)
+        let _dismissed = Dismissal(&workers);
+        lead(&workers)
     })
 }
 
-struct Dismissal<'c, 'w>(&'c Crew<'w>);
+struct Dismissal<'c, 'w>(&'c Workers<'w>);
 
 impl Drop for Dismissal<'_, '_> {
     fn drop(&mut self) {
@@ -92,9 +92,9 @@ impl Drop for Dismissal<'_, '_> {
     }
 }
 
-impl Crew<'_> {
+impl Workers<'_> {
     /// Every task is done once, the lower ones first; returns when all are. Panics if one did, with what it said.
-    pub fn round(&self) {
+    pub fn run_round(&self) {
         self.done.store(0, Ordering::Relaxed);
         self.next.store(0, Ordering::SeqCst);
         self.sleepers.wake();
@@ -144,15 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_task_is_done_once_a_round_with_more_threads_than_tasks_too() {
+    fn a_round_runs_each_task_once_with_any_number_of_threads() {
         for (threads, tasks) in [(1, 3), (2, 1), (3, 16), (9, 4), (2, 0)] {
             let counts: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
             let task = |own: usize| {
                 counts[own].fetch_add(1, Ordering::Relaxed);
             };
-            with(threads, tasks, &task, |crew| {
+            run_with(threads, tasks, &task, |workers| {
                 for round in 1..=500 {
-                    crew.round();
+                    workers.run_round();
                     assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == round));
                 }
             });
@@ -167,9 +167,9 @@ mod tests {
             thread::sleep(Duration::from_millis(if own == 0 { 5 } else { 1 }));
             helped.fetch_add(usize::from(thread::current().id() != main), Ordering::Relaxed);
         };
-        with(2, 2, &task, |crew| {
+        run_with(2, 2, &task, |workers| {
             for _ in 0..20 {
-                crew.round();
+                workers.run_round();
                 thread::sleep(Duration::from_millis(5));
             }
         });
@@ -184,9 +184,9 @@ mod tests {
                 assert!(own != 5 || rounds.load(Ordering::Relaxed) < 10, "task {own} has failed");
             };
             let ended = catch_unwind(AssertUnwindSafe(|| {
-                with(threads, 8, &task, |crew| {
+                run_with(threads, 8, &task, |workers| {
                     loop {
-                        crew.round();
+                        workers.run_round();
                         rounds.fetch_add(1, Ordering::Relaxed);
                     }
                 })

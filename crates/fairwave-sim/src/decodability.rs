@@ -10,9 +10,9 @@ use crate::unit_log::{LoggedUnit, UnitLog};
 /// sender skips never arrive.
 pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Decodability {
     let arrivals = match frames {
-        Frames { blocks: true, .. } => of_blocks(log, frames),
-        Frames { packets: true, .. } => of_packets(log, frames),
-        _ => of_parts(log, frames),
+        Frames { blocks: true, .. } => block_arrivals(log, frames),
+        Frames { packets: true, .. } => packet_arrivals(log, frames),
+        _ => layer_arrivals(log, frames),
     };
     let shown_at = |made: Instant| made + frames.playout_delay;
     let received: Vec<ReceivedFrame> = arrivals
@@ -36,8 +36,8 @@ fn arrival(unit: &LoggedUnit) -> Instant {
 
 /// Returns the creation time of each frame and the arrival of each of its layers. Each unit is a layer or a version
 /// of a frame.
-fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
-    let of_frame = |units: &[LoggedUnit]| {
+fn layer_arrivals(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
+    let frame_arrivals = |units: &[LoggedUnit]| {
         let mut arrived = [Instant::NEVER; LayerRates::MOST];
         if frames.versions {
             // One version is decodable without any lower version.
@@ -49,15 +49,15 @@ fn of_parts(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
         }
         (units.first().map_or(Instant::ZERO, |unit| unit.created), arrived)
     };
-    log.units.chunks(usize::from(frames.layers).max(1)).map(of_frame).collect()
+    log.units.chunks(usize::from(frames.layers).max(1)).map(frame_arrivals).collect()
 }
 
 /// The same for frames that are blocks of packets. A frame is complete with as many packets, original or repair, as
 /// it has original ones.
-fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
+fn block_arrivals(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     // A frame's packets leave within 0.99 of the frame interval; clock skew is far smaller than the remaining margin.
     let next = frames.frame_time.scaled(0.995);
-    let of_frame = |units: &[LoggedUnit]| {
+    let frame_arrivals = |units: &[LoggedUnit]| {
         let own = units.iter().filter(|unit| unit.layer == 0).count();
         let mut arrived: Vec<Instant> = units.iter().map(arrival).collect();
         arrived.sort_unstable();
@@ -70,7 +70,7 @@ fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     for place in 1..=log.units.len() {
         let ends = log.units.get(place).is_none_or(|unit| unit.created.since(log.units[first].created) >= next);
         if ends {
-            found.push(of_frame(&log.units[first..place]));
+            found.push(frame_arrivals(&log.units[first..place]));
             first = place;
         }
     }
@@ -79,7 +79,7 @@ fn of_blocks(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
 
 /// The same for layers that are byte streams cut into packets. A frame's part of a layer needs the packets made for
 /// it and the previous packet, which contains its first bytes.
-fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
+fn packet_arrivals(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let Some(start) = log.units.first().map(|unit| unit.created) else { return Vec::new() };
     let time = frames.frame_time.nanos().max(1);
     let number_of = |unit: &LoggedUnit| ((unit.created - start).nanos() + time / 2) / time;
@@ -107,7 +107,7 @@ fn of_packets(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
 }
 
 /// Counts the units of the log's window that arrived after the display of their frame.
-pub(crate) fn late(log: &UnitLog, frames: &Frames) -> u64 {
+pub(crate) fn count_late(log: &UnitLog, frames: &Frames) -> u64 {
     let came_too_late = |unit: &&LoggedUnit| {
         let arrived = unit.arrived != Instant::NEVER && !unit.skipped;
         arrived && unit.created >= log.from && unit.arrived > unit.created + frames.playout_delay
@@ -122,7 +122,7 @@ mod tests {
 
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -130,10 +130,10 @@ mod tests {
     fn log(units: &[(u8, u64, Option<u64>)]) -> UnitLog {
         let mut log = UnitLog::new(&[], Instant::ZERO);
         for (id, &(layer, made, arrived)) in units.iter().enumerate() {
-            let unit = Unit { id: id as u32, payload: 1000, created: at(made), layer, frame_type: Default::default() };
+            let unit = Unit { id: id as u32, payload: 1000, created: ms(made), layer, frame_type: Default::default() };
             log.sent(&unit);
             if let Some(arrived) = arrived {
-                log.received(id as u32, at(arrived));
+                log.received(id as u32, ms(arrived));
             }
         }
         log
@@ -156,15 +156,15 @@ mod tests {
             (0, 160, Some(170)),
         ]);
         let never = Instant::NEVER;
-        let found: Vec<_> = of_packets(&log, &two).iter().map(|(made, a)| (*made, a[0], a[1], a[2])).collect();
+        let found: Vec<_> = packet_arrivals(&log, &two).iter().map(|(made, a)| (*made, a[0], a[1], a[2])).collect();
         assert_eq!(
             found,
             [
-                (at(0), at(10), at(11), never),
-                (at(40), at(55), at(11), never),
-                (at(80), at(55), at(11), never),
-                (at(120), never, at(130), never),
-                (at(160), never, at(130), never), // its beginning is in the packet that was lost
+                (ms(0), ms(10), ms(11), never),
+                (ms(40), ms(55), ms(11), never),
+                (ms(80), ms(55), ms(11), never),
+                (ms(120), never, ms(130), never),
+                (ms(160), never, ms(130), never), // its beginning is in the packet that was lost
             ]
         );
     }
@@ -186,20 +186,20 @@ mod tests {
             (0, 40, Some(51)),
             (1, 40, None),
         ]);
-        let found: Vec<_> = of_blocks(&log, &game).iter().map(|(made, arrived)| (*made, arrived[0])).collect();
-        assert_eq!(found, [(at(0), at(15)), (at(20), at(31)), (at(40), Instant::NEVER)]);
-        let end = at(1000);
-        assert!(of_blocks(&UnitLog::new(&[], Instant::ZERO), &game).is_empty());
+        let found: Vec<_> = block_arrivals(&log, &game).iter().map(|(made, arrived)| (*made, arrived[0])).collect();
+        assert_eq!(found, [(ms(0), ms(15)), (ms(20), ms(31)), (ms(40), Instant::NEVER)]);
+        let end = ms(1000);
+        assert!(block_arrivals(&UnitLog::new(&[], Instant::ZERO), &game).is_empty());
         assert_eq!(decodability(&log, &game, end).ratio(), Some(2.0 / 3.0));
     }
 
     #[test]
-    fn whoever_has_a_version_has_all_layers_up_to_it() {
+    fn a_simulcast_version_includes_all_lower_layers() {
         let two = frames(r#"{"kind":"video","layers":["100 kb/s","200 kb/s"],"coding":"simulcast"}"#);
         let mut log = log(&[(0, 0, None), (1, 0, Some(20)), (0, 40, Some(50)), (1, 40, None)]);
         log.units[0].skipped = true;
         log.units[3].skipped = true;
-        let found: Vec<_> = of_parts(&log, &two).iter().map(|(_, a)| (a[0], a[1])).collect();
-        assert_eq!(found, [(at(20), at(20)), (at(50), Instant::NEVER)]);
+        let found: Vec<_> = layer_arrivals(&log, &two).iter().map(|(_, a)| (a[0], a[1])).collect();
+        assert_eq!(found, [(ms(20), ms(20)), (ms(50), Instant::NEVER)]);
     }
 }

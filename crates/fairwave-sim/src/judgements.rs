@@ -19,7 +19,7 @@ pub(crate) struct Judgements {
 
 impl Judgements {
     /// Returns the judgements since the snapshot `before`.
-    pub fn since(self, before: Judgements) -> Judgements {
+    pub fn count_since(self, before: Judgements) -> Judgements {
         Judgements {
             congestion_as_congestion: self.congestion_as_congestion - before.congestion_as_congestion,
             congestion_as_random: self.congestion_as_random - before.congestion_as_random,
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn each_lost_packet_is_counted_once_by_cause_and_judgement() {
+    fn lost_packets_are_counted_once_by_cause_and_judgement() {
         let mut judge = LossJudge::default();
         for (sequence, congestion) in [(5, true), (6, false), (9, false), (12, true)] {
             judge.lost(&packet(sequence), congestion);

@@ -24,9 +24,9 @@ pub(crate) trait Map {
 
 /// The place is the index.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Same;
+pub(crate) struct IdentityMap;
 
-impl Map for Same {
+impl Map for IdentityMap {
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
         index
@@ -35,7 +35,7 @@ impl Map for Same {
 
 /// On which island an item is, and at which place there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Home(u32);
+pub(crate) struct IslandSlot(u32);
 
 /// Bits of a place.
 const PLACE: u32 = 24;
@@ -46,10 +46,10 @@ pub(crate) const MOST_ITEMS: usize = 1 << PLACE;
 /// The most islands.
 pub(crate) const MOST_ISLANDS: usize = 1 << (32 - PLACE);
 
-impl Home {
+impl IslandSlot {
     /// Both must be below their limits.
     pub fn new(island: usize, place: usize) -> Self {
-        Home(((island as u32) << PLACE) | place as u32)
+        IslandSlot(((island as u32) << PLACE) | place as u32)
     }
 
     /// The island.
@@ -59,45 +59,45 @@ impl Home {
     }
 }
 
-/// Of each item, its home; and which island asks.
+/// Of each item, its slot; and which island asks.
 #[derive(Clone, Debug)]
-pub(crate) struct Homes {
-    /// The home of the first item here. An item elsewhere differs from it in the island's bits.
-    first: Home,
-    homes: Arc<[Home]>,
+pub(crate) struct IslandMap {
+    /// The slot of the first item here. An item elsewhere differs from it in the island's bits.
+    first: IslandSlot,
+    slots: Arc<[IslandSlot]>,
 }
 
-impl Homes {
+impl IslandMap {
     /// As `island` sees it.
-    pub fn new(island: usize, homes: &Arc<[Home]>) -> Self {
-        Homes { first: Home::new(island, 0), homes: Arc::clone(homes) }
+    pub fn new(island: usize, slots: &Arc<[IslandSlot]>) -> Self {
+        IslandMap { first: IslandSlot::new(island, 0), slots: Arc::clone(slots) }
     }
 
     #[inline(always)]
     fn island_of(&self, index: usize) -> Option<usize> {
-        self.homes.get(index).map(|home| home.island())
+        self.slots.get(index).map(|slot| slot.island())
     }
 }
 
-impl Map for Homes {
+impl Map for IslandMap {
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
         // For an item elsewhere at least `MOST_ITEMS`, so out of bounds.
-        self.homes.get(index).map_or(usize::MAX, |home| (home.0 ^ self.first.0) as usize)
+        self.slots.get(index).map_or(usize::MAX, |slot| (slot.0 ^ self.first.0) as usize)
     }
 }
 
 /// Items by index of the plan.
-pub(crate) struct Held<T, M> {
+pub(crate) struct PlacedItems<T, M> {
     /// Those that are here, by place.
     pub items: Vec<T>,
     map: M,
 }
 
-impl<T, M: Map> Held<T, M> {
+impl<T, M: Map> PlacedItems<T, M> {
     /// These, by place.
     pub fn new(items: Vec<T>, map: M) -> Self {
-        Held { items, map }
+        PlacedItems { items, map }
     }
 
     /// The item, if it is here.
@@ -114,7 +114,7 @@ impl<T, M: Map> Held<T, M> {
 }
 
 /// What is not here has no place, so the index is out of bounds: an event has been handled on a wrong island.
-impl<T, M: Map> Index<usize> for Held<T, M> {
+impl<T, M: Map> Index<usize> for PlacedItems<T, M> {
     type Output = T;
     #[inline(always)]
     fn index(&self, index: usize) -> &T {
@@ -122,7 +122,7 @@ impl<T, M: Map> Index<usize> for Held<T, M> {
     }
 }
 
-impl<T, M: Map> IndexMut<usize> for Held<T, M> {
+impl<T, M: Map> IndexMut<usize> for PlacedItems<T, M> {
     #[inline(always)]
     fn index_mut(&mut self, index: usize) -> &mut T {
         &mut self.items[self.map.place(index)]
@@ -131,13 +131,13 @@ impl<T, M: Map> IndexMut<usize> for Held<T, M> {
 
 /// What an island tells another. It arrives before the other begins its next window.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Told {
+pub(crate) enum IslandMessage {
     /// A link removed a packet of a flow, by congestion or at random: the receiver's end counts it.
-    Gone { flow: usize, packet: Packet, congestion: bool, link: usize, at: Instant },
+    Removed { flow: usize, packet: Packet, congestion: bool, link: usize, at: Instant },
     /// A link has a packet of a flow when the run ends: the receiver's end logs it.
     Pending { flow: usize, packet: Packet, pending: Pending, link: usize },
     /// The application of a flow has made a unit: it is logged at the receiver's end.
-    Made { flow: usize, unit: Unit },
+    Created { flow: usize, unit: Unit },
     /// The unit that it made last was not sent.
     Skipped { flow: usize },
 }
@@ -150,19 +150,19 @@ pub(crate) struct Mail {
     /// When the first of them does.
     pub first: Instant,
     /// All else, in the order in which it happened.
-    pub told: Vec<Told>,
+    pub messages: Vec<IslandMessage>,
 }
 
 impl Default for Mail {
     fn default() -> Self {
-        Mail { arrivals: Vec::new(), first: Instant::NEVER, told: Vec::new() }
+        Mail { arrivals: Vec::new(), first: Instant::NEVER, messages: Vec::new() }
     }
 }
 
 impl Mail {
     /// There is nothing.
     pub fn is_empty(&self) -> bool {
-        self.arrivals.is_empty() && self.told.is_empty()
+        self.arrivals.is_empty() && self.messages.is_empty()
     }
 }
 
@@ -171,26 +171,26 @@ pub(crate) trait Extent {
     /// How places are found.
     type Map: Map;
     /// A packet that arrives at a link or an end elsewhere is kept for there; answers whether it was one.
-    fn sends(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool;
+    fn divert(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool;
     /// Keeps news for the receiver's end of a flow.
-    fn tell(&mut self, flow: usize, told: Told);
+    fn send_message(&mut self, flow: usize, message: IslandMessage);
     /// Where a flow's routes begin, forward and backward; none in the whole, where the ends know it.
     fn routes(&self, flow: usize) -> Option<[u32; 2]>;
 }
 
 /// All of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Whole;
+pub(crate) struct WholeRun;
 
-impl Extent for Whole {
-    type Map = Same;
+impl Extent for WholeRun {
+    type Map = IdentityMap;
 
     #[inline(always)]
-    fn sends(&mut self, _: Event, _: &Packet, _: u32, _: u32) -> bool {
+    fn divert(&mut self, _: Event, _: &Packet, _: u32, _: u32) -> bool {
         false
     }
 
-    fn tell(&mut self, _: usize, _: Told) {}
+    fn send_message(&mut self, _: usize, _: IslandMessage) {}
 
     #[inline(always)]
     fn routes(&self, _: usize) -> Option<[u32; 2]> {
@@ -201,9 +201,9 @@ impl Extent for Whole {
 /// An island of a run.
 pub(crate) struct Island {
     own: u8,
-    links: Homes,
-    sending: Homes,
-    receiving: Homes,
+    links: IslandMap,
+    sending: IslandMap,
+    receiving: IslandMap,
     /// Of each flow, where its routes begin.
     routes: Arc<[[u32; 2]]>,
     /// For each step of the routes, the island that it leads to.
@@ -221,8 +221,8 @@ pub(crate) struct Island {
 impl Island {
     /// The island of that number, which is below [`MOST_ISLANDS`]; nothing waits to be sent yet.
     pub fn new(own: usize, partition: &Partition) -> Self {
-        let homes = [&partition.links, &partition.sending, &partition.receiving];
-        let [links, sending, receiving] = homes.map(|homes| Homes::new(own, homes));
+        let slots = [&partition.links, &partition.sending, &partition.receiving];
+        let [links, sending, receiving] = slots.map(|slots| IslandMap::new(own, slots));
         let empty = || (0..partition.islands).map(|_| Mail::default()).collect();
         Island {
             own: own as u8,
@@ -238,17 +238,17 @@ impl Island {
         }
     }
 
-    /// The homes of links, senders and receivers.
-    pub fn homes(&self) -> [Homes; 3] {
+    /// The slots of links, senders and receivers.
+    pub fn slots(&self) -> [IslandMap; 3] {
         [self.links.clone(), self.sending.clone(), self.receiving.clone()]
     }
 }
 
 impl Extent for Island {
-    type Map = Homes;
+    type Map = IslandMap;
 
     #[inline(always)]
-    fn sends(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool {
+    fn divert(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool {
         // One branch, not one per kind of target: the processor cannot predict the kind.
         let Some(island) = self.steps.get(place as usize).filter(|island| **island != self.own) else { return false };
         let Some(mail) = self.outbox.get_mut(usize::from(*island)) else { return false };
@@ -259,9 +259,9 @@ impl Extent for Island {
 
     #[cold]
     #[inline(never)]
-    fn tell(&mut self, flow: usize, told: Told) {
+    fn send_message(&mut self, flow: usize, message: IslandMessage) {
         if let Some(mail) = self.receiving.island_of(flow).and_then(|island| self.outbox.get_mut(island)) {
-            mail.told.push(told);
+            mail.messages.push(message);
         }
     }
 

@@ -5,7 +5,7 @@ use fairwave_core::transport::{Sender, SenderView};
 use fairwave_core::units::{Instant, Span};
 
 use crate::ends::{ReceivingEnd, SendingEnd};
-use crate::judged::Judgements;
+use crate::judgements::Judgements;
 
 /// Cumulative counters of a flow's ends, from the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ const LIMITS: [Limit; 3] = [Limit::Receiver, Limit::Congestion, Limit::Applicati
 
 impl WarmupCounters {
     /// Returns the counters of both ends at `now`.
-    pub fn of(sending: &SendingEnd, receiving: &ReceivingEnd, now: Instant) -> Self {
+    pub fn read(sending: &SendingEnd, receiving: &ReceivingEnd, now: Instant) -> Self {
         let view = sending.sender.view();
         WarmupCounters {
             packets_sent: sending.packets_sent,

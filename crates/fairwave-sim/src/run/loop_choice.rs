@@ -21,7 +21,7 @@ const CHANGE: u32 = 20;
 const LEAST: f64 = 1.1;
 
 /// Chooses between islands and the plain loop for the rest of a run.
-pub(super) struct Turns {
+pub(super) struct LoopChoice {
     changes: Changes,
     /// The run is on islands.
     pub on_islands: bool,
@@ -40,11 +40,11 @@ pub(super) struct Turns {
     longest_change: Duration,
 }
 
-impl Turns {
+impl LoopChoice {
     /// Starts in the plain loop if rates decide, so that a short run is not partitioned.
     pub fn new(changes: Changes) -> Self {
         let now = Clock::now();
-        Turns {
+        LoopChoice {
             changes,
             on_islands: changes != Changes::ByRate,
             steps: 0,
@@ -59,16 +59,16 @@ impl Turns {
 
     /// Called at the end of a window or of a step of the plain loop; `events` returns the number of events so far. Returns
     /// whether the run switches now.
-    pub fn is_over(&mut self, events: impl Fn() -> u64) -> bool {
+    pub fn switches(&mut self, events: impl Fn() -> u64) -> bool {
         self.steps += 1;
         match self.changes {
             Changes::Never => false,
             Changes::Windows(windows) => self.steps >= windows,
-            Changes::ByRate => self.is_over_at(Clock::now(), events),
+            Changes::ByRate => self.switches_at(Clock::now(), events),
         }
     }
 
-    fn is_over_at(&mut self, now: Clock, events: impl Fn() -> u64) -> bool {
+    fn switches_at(&mut self, now: Clock, events: impl Fn() -> u64) -> bool {
         let passed = now.saturating_duration_since(self.sample.0);
         let wanted = if self.on_islands { SAMPLE.max(self.longest_change) } else { self.pause };
         if passed < wanted {
@@ -92,7 +92,7 @@ impl Turns {
     }
 
     /// The run goes the other way from now on; the change took so long, and `events` have been handled in all.
-    pub fn change(&mut self, took: Duration, events: u64) {
+    pub fn record_switch(&mut self, took: Duration, events: u64) {
         let now = Clock::now();
         (self.on_islands, self.steps) = (!self.on_islands, 0);
         (self.changed, self.sample) = (now, (now, events));
@@ -107,15 +107,15 @@ mod tests {
     /// Time spent on islands and in the plain loop, in seconds, of a run of ten seconds whose ways have these rates, in events per millisecond, at
     /// a time in milliseconds.
     fn spent(rate: impl Fn(u64, bool) -> u64) -> [f64; 2] {
-        let mut turns = Turns::new(Changes::ByRate);
-        let (begin, mut events, mut spent) = (turns.changed, 0, [0.0; 2]);
+        let mut choice = LoopChoice::new(Changes::ByRate);
+        let (begin, mut events, mut spent) = (choice.changed, 0, [0.0; 2]);
         for millis in 1..=10_000 {
             let now = begin + Duration::from_millis(millis);
-            events += rate(millis, turns.on_islands);
-            spent[usize::from(!turns.on_islands)] += 1e-3;
-            if turns.is_over_at(now, || events) {
-                turns.change(Duration::from_millis(1), events);
-                (turns.changed, turns.sample.0) = (now, now);
+            events += rate(millis, choice.on_islands);
+            spent[usize::from(!choice.on_islands)] += 1e-3;
+            if choice.switches_at(now, || events) {
+                choice.record_switch(Duration::from_millis(1), events);
+                (choice.changed, choice.sample.0) = (now, now);
             }
         }
         spent
