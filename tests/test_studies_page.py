@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from validation import studies
+from validation import kept, studies
+
+from fairwave_study.digest import digest
 
 BEST = {"held": 3, "of": 5, "found": 4, "claims": ["A", "B", "C"], "against": ["D"], "judged_on": [11, 12]}
 ANEW = {"held": 1, "of": 5, "found": 2, "claims": ["A"], "against": ["C", "D"], "judged_on": [11, 12]}
@@ -50,3 +52,16 @@ def test_a_picture_is_kept_with_few_colours_and_looks_the_same(tmp_path):
         assert len(kept.getcolors(10_000)) <= studies.COLOURS
         assert kept.info["dpi"] == pytest.approx((200, 200), abs=0.1)
         assert np.abs(np.asarray(kept.convert("RGB"), dtype=int) - ramp[..., :3]).max() <= 4
+
+
+@pytest.mark.parametrize("name", [*studies.NAMES, *studies.OWN])
+def test_a_kept_ledger_renders_as_the_page_of_its_study(name):
+    ledger = kept.read(f"studies/{name}")
+    text = digest(ledger)
+    assert text.startswith(f"# {ledger['title']}\n\n{ledger['question']}\n\nMade by fairwave ")
+    for claim in ledger["claims"]:
+        assert f"| {claim['id']} | {claim['statement']} | **{claim['verdict']}** |" in text
+        assert f"**{claim['id']}** ({claim['source']}): {claim['verdict']}." in text
+    for table in ledger["tables"]:
+        assert f"## {table['title']}" in text
+    assert text.count("\n![") == len(ledger["experiments"])

@@ -439,6 +439,7 @@ class Judgement:
             "statement": self.claim.statement,
             "source": self.claim.source,
             **_found(self.evidence),
+            "decided_by": self.evidence.decided_by(),
             "verdict": self.word,
             "explanation": self.explanation,
             "readings": self.about.to_dict() if self.about else None,

@@ -134,7 +134,7 @@ def conduct(
             *(read.drawings if read else ()),
             *(one.drawing for some in whys.values() for one in some),
         ]
-        _enter(ledger, study, replications, shown, views, calibrations)
+        _enter(ledger, study, replications, shown, [*(read.tables if read else ()), *views], calibrations)
         clips = list(study.audio()) if study.audio and figure is None else []
         page = Page(
             title=study.title,
@@ -162,7 +162,7 @@ def conduct(
         )
         (partial / "ledger.json").write_text(ledger.to_json(), encoding="utf-8")
         (partial / "digest.md").write_text(
-            digest(study, ledger, [*(read.tables if read else ()), *views]),
+            digest(ledger.to_dict()),
             encoding="utf-8",
         )
         # Last: what lies in the folder goes into the page.
@@ -233,7 +233,7 @@ def _whys(
     for one in experiments:
         told_of = one.experiment
         title = f"Why {told_of.claim}: {told_of.mechanism.rstrip('.')}"
-        drawn = picture(one, folder, provenance, title)
+        drawn = picture(one.to_dict(), folder, provenance, title)
         found.setdefault(told_of.claim, []).append(WhyView(one.told(), drawn))
     return found
 
@@ -434,7 +434,21 @@ def _enter(
     ledger.figures = [
         entry(one.id, one.title, one.source, [f"figures/{file}" for file in one.files]) for one in drawings
     ]
-    ledger.tables = [entry(one.id, one.title, one.source, one.files) for one in views]
+    ledger.tables = [
+        {
+            **entry(one.id, one.title, one.source, one.files),
+            "caption": one.caption,
+            "columns": list(one.columns),
+            "rows": [list(row) for row in one.rows],
+        }
+        for one in views
+    ]
+    drawn = len(ledger.exploration.drawn) if ledger.exploration else None
+    ledger.question, ledger.claims_are = study.question, study.claims_are
+    ledger.commands = {
+        "all": repeating(study, ledger, len(seeds), explored=drawn),
+        "figure": repeating(study, ledger, None, figure="ID"),
+    }
     ledger.assumptions = [
         {"id": one.id, "statement": one.statement, "source": one.source, "swept": one.swept}
         for one in study.assumptions

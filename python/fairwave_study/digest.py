@@ -1,70 +1,73 @@
-"""A study's findings in Markdown: verdicts, tables and assumptions, for a repository's documentation.
+"""A study's findings in Markdown: verdicts, tables and assumptions, rendered from the plain data of a ledger.
 
-It is written beside the page (`digest.md`), so that a document that is kept is a copy of what a run found.
+A study writes it beside its page (`digest.md`). The same function renders the page of a ledger that was kept.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import math
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fairwave.provenance import seeds_in_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from fairwave.measuring.statistics import Interval
-    from fairwave_report.page import TableView
-    from fairwave_study.claims import Judgement
-    from fairwave_study.experiments import FoundExperiment
     from fairwave_study.ledger import Ledger
     from fairwave_study.study import Study
 
 
-def digest(study: Study, ledger: Ledger, tables: Sequence[TableView]) -> str:
-    """The findings as Markdown."""
-    parts = [f"# {study.title}", study.question, _how(study, ledger)]
-    if ledger.reading and study.readings and (differs := study.readings.differs(ledger.reading)):
+def digest(ledger: Mapping[str, Any], figures: str = "figures") -> str:
+    """Renders the findings.
+
+    Args:
+        ledger: What `ledger.json` holds.
+        figures: Folder of the figures, relative to the page.
+    """
+    parts = [f"# {ledger['title']}", ledger["question"], _how(ledger)]
+    if differs := _differs(ledger):
         changed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
         parts.append(f"**Another reading than the base:** {changed}.")
-    if ledger.settings:
-        changed = ", ".join(f"`{path} = {value}`" for path, value in ledger.settings.items())
+    if ledger["settings"]:
+        changed = ", ".join(f"`{path} = {value}`" for path, value in ledger["settings"].items())
         parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
-    if ledger.relevant:
-        changed = ", ".join(f"{name} {least}" for name, least in ledger.relevant.items())
+    if relevant := ledger.get("relevant"):
+        changed = ", ".join(f"{name} {least}" for name, least in relevant.items())
         parts.append(f"**Differences count from other values than usual:** {changed}.")
-    for account in ledger.accounts:
-        parts.append(f"## A fair account of paper {account.paper}")
-        parts += [f"**{heading}.** " + " ".join(sentences) for heading, sentences in account.parts.items()]
-    if ledger.claims:
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in sorted(ledger.verdicts().items()))
-        several = study.claims_are[1]
+    for account in ledger["accounts"]:
+        parts.append(f"## A fair account of paper {account['paper']}")
+        parts += [f"**{part['heading']}.** " + " ".join(part["sentences"]) for part in account["parts"]]
+    if claims := ledger["claims"]:
+        one, several = ledger["claims_are"]
         parts += [
             f"## {several.capitalize()}",
-            f"{len(ledger.claims)} {several}: {counts}.",
-            _verdicts(ledger.claims, study.claims_are[0]),
+            f"{len(claims)} {several}: {_counted(claims)}.",
+            _verdicts(claims, one),
+            "### What the verdicts rest on",
+            *(_claim(claim) for claim in claims),
         ]
-        parts += ["### What the verdicts rest on", *(_claim(one) for one in ledger.claims)]
-    if ledger.experiments:
-        parts += ["## Why", *(_why(one) for one in ledger.experiments)]
-    for table in tables:
-        source = f" ({table.source})" if table.source else ""
-        parts += [f"## {table.title}{source}", table.caption, _table(table.columns, table.rows)]
-    if ledger.calibrations:
+    if ledger["experiments"]:
+        parts += ["## Why", *(_why(one, figures) for one in ledger["experiments"])]
+    for table in ledger["tables"]:
+        source = f" ({table['source']})" if table["source"] else ""
+        parts += [f"## {table['title']}{source}", table["caption"], _table(table["columns"], table["rows"])]
+    if ledger["calibrations"]:
         columns = ("quantity", "published", "source", "set to", "measured here")
         keys = ("quantity", "target", "source", "setting", "measured")
-        rows = [[str(one[key]) for key in keys] for one in ledger.calibrations]
+        rows = [[str(one[key]) for key in keys] for one in ledger["calibrations"]]
         parts += ["## Calibrations", _table(columns, rows)]
-    if ledger.assumptions:
-        parts += ["## Assumptions", "\n".join(_assumption(one) for one in ledger.assumptions)]
-    if ledger.figures:
+    if ledger["assumptions"]:
+        parts += ["## Assumptions", "\n".join(_assumption(one) for one in ledger["assumptions"])]
+    if ledger["figures"]:
         listed = "\n".join(
             f"- `{one['id']}` {one['title']}" + (f" ({one['source']})" if one["source"] else "")
-            for one in ledger.figures
+            for one in ledger["figures"]
         )
-        parts += ["## Figures", f"`{repeating(study, ledger, None, figure='ID')}` makes one.", listed]
+        parts += ["## Figures", f"`{ledger['commands']['figure']}` makes one.", listed]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -93,63 +96,78 @@ def _value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _how(study: Study, ledger: Ledger) -> str:
-    seeds = ledger.provenance.seeds
-    explored = ledger.exploration
-    drawn = len(explored.drawn) if explored else None
-    command = repeating(study, ledger, len(seeds), explored=drawn)
+def _differs(ledger: Mapping[str, Any]) -> dict[str, str]:
+    """What the reading has other than the base, which takes the first value of each factor."""
+    base = {factor["id"]: factor["values"][0]["name"] for factor in ledger["factors"]}
+    return {name: value for name, value in ledger["reading"].items() if base[name] != value}
+
+
+def _how(ledger: Mapping[str, Any]) -> str:
+    made = ledger["provenance"]
+    explored = ledger["exploration"]
     return (
-        f"Made by fairwave {ledger.provenance.version} with {len(seeds)} replications per point (seeds "
-        f"{seeds_in_words(seeds)}); `{command}` makes it again, as `digest.md`. "
+        f"Made by fairwave {made['version']} with {len(made['seeds'])} replications per point (seeds "
+        f"{seeds_in_words(made['seeds'])}); `{ledger['commands']['all']}` makes it again, as `digest.md`. "
         "Intervals are 95 % confidence intervals; differences are taken seed by seed."
         + (
-            f" Every claim was judged in {len(explored.judged)} readings as well: the base, each step from it to one "
-            f"other value, pairs, and {len(explored.drawn)} drawn from all factors at once; their spreads are pooled."
-            + (f" Its runs are smaller: {explored.readings.shortened}" if explored.readings.shortened else "")
+            f" Every claim was judged in {explored['readings']} readings as well: the base, each step from it to one "
+            f"other value, pairs, and {explored['drawn']} drawn from all factors at once; their spreads are pooled."
+            + (f" Its runs are smaller: {explored['shortened']}" if explored["shortened"] else "")
             if explored
             else ""
         )
     )
 
 
-def _verdicts(claims: Sequence[Judgement], called: str) -> str:
+def _counted(claims: Sequence[Mapping[str, Any]]) -> str:
+    counts = Counter(one["verdict"] for one in claims)
+    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+
+
+def _verdicts(claims: Sequence[Mapping[str, Any]], called: str) -> str:
     rows = [
-        [one.claim.id, one.claim.statement, f"**{one.word}**", _others(one), one.evidence.decided_by()]
+        [
+            one["id"],
+            one["statement"],
+            f"**{one['verdict']}**",
+            "; ".join(f"{way['name']}: {way['verdict']}" for way in one["wordings"]),
+            one["decided_by"],
+        ]
         for one in claims
     ]
     columns = ["", called, "verdict", "by each reading", "hangs on"]
-    if not any(one.wordings for one in claims):
+    if not any(one["wordings"] for one in claims):
         rows = [[*row[:3], row[4]] for row in rows]
         columns.remove("by each reading")
     return _table(columns, rows)
 
 
-def _others(one: Judgement) -> str:
-    return "; ".join(f"{name}: {evidence.verdict()}" for name, evidence in one.wordings.items())
+def _claim(one: Mapping[str, Any]) -> str:
+    apart = "".join(f" Part *{part['name']}*: {part['verdict']}." for part in one["parts"])
+    hangs = f" Hangs on: {', '.join(one['assumptions'])}." if one["assumptions"] else ""
+    return f"**{one['id']}** ({one['source']}): {one['verdict']}.{apart} {one['explanation']}{hangs}"
 
 
-def _claim(one: Judgement) -> str:
-    apart = "".join(
-        f" Part *{name}*: {evidence.verdict()}." for name, evidence in one.evidence.parts().items()
-    )
-    hangs = f" Hangs on: {', '.join(one.claim.assumptions)}." if one.claim.assumptions else ""
-    return f"**{one.claim.id}** ({one.claim.source}): {one.word}.{apart} {one.explanation}{hangs}"
-
-
-def _why(one: FoundExperiment) -> str:
-    sides = [side.label for side in one.experiment.sides]
-    rows = [
-        [name, *(_ends(one.of(side, name)) for side in sides), _ends(one.change(name))]
-        for name in (*one.labels()[:MOST_ROWS], *one.experiment.quantities)
+def _why(one: Mapping[str, Any], figures: str) -> str:
+    sides = one["sides"]
+    labels = [comparison["label"] for comparison in sides[0]["comparisons"]]
+    quantities = [quantity["name"] for quantity in sides[0]["quantities"]]
+    found = [
+        {**_by_name(side["comparisons"], "label"), **_by_name(side["quantities"], "name")} for side in sides
     ]
-    left = len(one.labels()) - MOST_ROWS
-    more = f"\n\n{left} more comparisons are in `figures/{one.experiment.id}.csv`." if left > 0 else ""
-    verdicts = ", ".join(f"{side}: {one.verdict(side)}" for side in sides)
-    table = _table(["", *sides, "difference" if len(sides) == 2 else "last − first"], rows)
-    seeds = ", ".join(map(str, one.seeds))
+    last = _by_name([change for change in one["differences"] if change["side"] == sides[-1]["label"]], "of")
+    rows = [
+        [name, *(_ends(side[name]) for side in found), _ends(last[name])]
+        for name in (*labels[:MOST_ROWS], *quantities)
+    ]
+    left = len(labels) - MOST_ROWS
+    more = f"\n\n{left} more comparisons are in `figures/{one['id']}.csv`." if left > 0 else ""
+    verdicts = ", ".join(f"{side['label']}: {side['verdict']}" for side in sides)
+    heads = ["", *(side["label"] for side in sides), "difference" if len(sides) == 2 else "last − first"]
+    seeds = ", ".join(map(str, one["seeds"]))
     return (
-        f"**{one.experiment.claim}** {one.told()} ({verdicts}; seeds {seeds}.)"
-        f"\n\n![{one.experiment.mechanism}](figures/{one.experiment.id}.png)\n\n{table}{more}"
+        f"**{one['claim']}** {one['words']} ({verdicts}; seeds {seeds}.)"
+        f"\n\n![{one['mechanism']}]({figures}/{one['id']}.png)\n\n{_table(heads, rows)}{more}"
     )
 
 
@@ -157,11 +175,16 @@ MOST_ROWS = 12
 """Comparisons of an experiment that a table shows."""
 
 
-def _ends(one: Interval) -> str:
-    return f"{one.mean:.3g} [{one.low:.3g}, {one.high:.3g}]"
+def _by_name(several: Iterable[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:
+    return {one[key]: one for one in several}
 
 
-def _assumption(one: dict[str, Any]) -> str:
+def _ends(one: Mapping[str, Any]) -> str:
+    mean, low, high = (math.nan if value is None else value for value in (one["estimate"], *one["interval"]))
+    return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
+
+
+def _assumption(one: Mapping[str, Any]) -> str:
     source = f" {one['source']}" if one["source"] else ""
     swept = f" Swept in *{one['swept']}*." if one["swept"] else " Not explored."
     return f"- **{one['id']}**: {one['statement']}{source}{swept}"

@@ -177,7 +177,9 @@ class FoundExperiment:
                     "changed": side.changes is not None,
                     "verdict": self.verdict(side.label),
                     "comparisons": [
-                        {"label": name, **ends(self.of(side.label, name))} for name in self.labels()
+                        {"label": name, **ends(one.interval()), "line": one.line, "side": one.side}
+                        for name in self.labels()
+                        for one in (self._one(side.label, name),)
                     ],
                     "quantities": [
                         {"name": name, **ends(self.of(side.label, name))}
@@ -321,29 +323,37 @@ def _digest(readings: Readings, reading: Reading, experiment: Experiment, side: 
     return digest.hexdigest()[:16]
 
 
-def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title: str) -> Drawing:
-    """The figure: the claim's comparisons on each side, as margins to their lines, and the quantities beside them."""
+def picture(found: Mapping[str, Any], folder: Path, provenance: Provenance, title: str) -> Drawing:
+    """Draws an experiment: the claim's comparisons on each side, as margins to their lines, and the quantities.
+
+    Args:
+        found: The experiment's entry in the ledger.
+        folder: Where picture and numbers go.
+        provenance: Where the numbers come from.
+        title: The picture's title.
+    """
     from fairwave_report import figures as drawing
     from fairwave_report import style
 
-    sides = [one.label for one in found.experiment.sides]
-    looks = list(style.looks(sides).values())
+    sides = found["sides"]
+    looks = list(style.looks([one["label"] for one in sides]).values())
     shown = _shown(found)
     several = _panels(found)
+    margins = _margins(found)
     width = 7.4 + 2.0 * len(several)
     height = max(2.0, 1.25 + 0.17 * len(shown) * len(sides))
-    with drawing.canvas(found.experiment.id, (width, height)) as canvas:
+    with drawing.canvas(found["id"], (width, height)) as canvas:
         ratios = [3.2, *[1.0] * len(several)]
         axes, *others = canvas.subplots(1, len(ratios), squeeze=False, width_ratios=ratios)[0]
         for at, (side, look) in enumerate(zip(sides, looks, strict=True)):
             shift = (at - (len(sides) - 1) / 2) * 0.5 / max(len(sides) - 1, 1)
             for row, label in enumerate(shown):
-                low, middle, high = _margin(found, side, label)
+                low, middle, high = margins[at][label]
                 if math.isfinite(low) and math.isfinite(high):
                     axes.hlines(row + shift, low, high, colors=look.colour, linewidth=2.0)
                 axes.plot(
                     [middle], [row + shift], marker=look.marker, markersize=5, color=look.colour, linestyle="none",
-                    label=f"{side}: {found.verdict(side)}" if row == 0 else None,
+                    label=f"{side['label']}: {side['verdict']}" if row == 0 else None,
                 )  # fmt: skip
         axes.axvline(0, color=style.INK, linewidth=0.9)
         axes.set_yticks(range(len(shown)), [textwrap.fill(one, 44) for one in shown], fontsize=8)
@@ -354,13 +364,13 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
         axes.grid(visible=False, axis="y")
         for panel, name in zip(others, several, strict=True):
             for at, (side, look) in enumerate(zip(sides, looks, strict=True)):
-                told = found.of(side, name)
-                panel.bar([at], [told.mean], color=look.colour, width=0.7)
-                if math.isfinite(told.half_width):
+                low, mean, high = _ends(_named(side["quantities"], "name", name))
+                panel.bar([at], [mean], color=look.colour, width=0.7)
+                if math.isfinite(high - low):
                     panel.errorbar(
                         [at],
-                        [told.mean],
-                        [[told.mean - told.low], [told.high - told.mean]],
+                        [mean],
+                        [[mean - low], [high - mean]],
                         color=style.INK,
                         capsize=3,
                         linestyle="none",
@@ -370,21 +380,33 @@ def picture(found: FoundExperiment, folder: Path, provenance: Provenance, title:
         _share_axes(dict(zip(several, others, strict=True)))
         canvas.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1, fontsize=8.5)
         return drawing.save(
-            canvas, folder, found.experiment.id, _numbers(found), provenance,
-            title=title, caption=f"{found.experiment.mechanism} Means of seeds "
-            f"{', '.join(map(str, found.seeds))} with 95 % intervals.",
+            canvas, folder, found["id"], _numbers(found), provenance,
+            title=title, caption=f"{found['mechanism']} Means of seeds "
+            f"{', '.join(map(str, found['seeds']))} with 95 % intervals.",
             source="", alt=f"{title}: the claim's comparisons on each side; the numbers are in its data",
         )  # fmt: skip
 
 
-def _panels(found: FoundExperiment) -> list[str]:
+def _named(several: Sequence[Mapping[str, Any]], key: str, name: str) -> Mapping[str, Any]:
+    """The entry of this name."""
+    return next(one for one in several if one[key] == name)
+
+
+def _ends(one: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Low end, mean and high end. A number that a ledger does not have is NaN."""
+    low, high = one["interval"]
+    mean, low, high = (math.nan if value is None else value for value in (one["estimate"], low, high))
+    return low, mean, high
+
+
+def _panels(found: Mapping[str, Any]) -> list[str]:
     """The quantities to draw: those that differ among the sides, as far as there is room."""
-    sides = [one.label for one in found.experiment.sides]
+    names = [one["name"] for one in found["sides"][0]["quantities"]]
 
     def differs(name: str) -> bool:
-        return len({found.of(side, name).mean for side in sides}) > 1
+        return len({_named(side["quantities"], "name", name)["estimate"] for side in found["sides"]}) > 1
 
-    return [name for name in found.experiment.quantities if differs(name)][:PANELS]
+    return [name for name in names if differs(name)][:PANELS]
 
 
 def _share_axes(panels: Mapping[str, Axes]) -> None:
@@ -400,45 +422,52 @@ def _share_axes(panels: Mapping[str, Axes]) -> None:
             panel.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def _shown(found: FoundExperiment) -> list[str]:
+def _shown(found: Mapping[str, Any]) -> list[str]:
     """The comparisons to draw: all, or those that the mechanism moves most."""
-    labels = found.labels()
+    labels = [one["label"] for one in found["sides"][0]["comparisons"]]
     if len(labels) <= DRAWN:
         return labels
+    last = [one for one in found["differences"] if one["side"] == found["sides"][-1]["label"]]
 
     def moved(label: str) -> float:
-        change = found.change(label)
-        size = abs(change.mean) / change.half_width if change.half_width > 0 else abs(change.mean)
+        low, mean, high = _ends(_named(last, "of", label))
+        half = (high - low) / 2
+        size = abs(mean) / half if half > 0 else abs(mean)
         return 0.0 if math.isnan(size) else size
 
     most = sorted(labels, key=moved, reverse=True)[:DRAWN]
     return [one for one in labels if one in most]
 
 
-def _margin(found: FoundExperiment, side: str, label: str) -> tuple[float, float, float]:
-    """Low end, mean and high end of a comparison as parts of the largest margin of that comparison on any side."""
+def _margins(found: Mapping[str, Any]) -> list[dict[str, tuple[float, float, float]]]:
+    """Of each side: low end, mean and high end of each comparison, as parts of its largest margin on any side."""
 
-    def far(where: str) -> tuple[float, float, float]:
-        one = next(some for some in found.evidence[where].comparisons if some.label == label)
-        told = one.interval()
-        sign = 1.0 if one.side == "above" else -1.0
-        ends = sorted((sign * (told.low - one.line), sign * (told.high - one.line)))
-        return ends[0], sign * (told.mean - one.line), ends[1]
+    def margin(one: Mapping[str, Any]) -> tuple[float, float, float]:
+        sign = 1.0 if one["side"] == "above" else -1.0
+        low, mean, high = (sign * (end - one["line"]) for end in _ends(one))
+        return min(low, high), mean, max(low, high)
 
-    sizes = [abs(far(one.label)[1]) for one in found.experiment.sides]
-    scale = max((one for one in sizes if math.isfinite(one)), default=1.0) or 1.0
-    low, middle, high = far(side)
-    return low / scale, middle / scale, high / scale
+    absolute = [{one["label"]: margin(one) for one in side["comparisons"]} for side in found["sides"]]
+    scales = {}
+    for label in absolute[0]:
+        sizes = [abs(side[label][1]) for side in absolute]
+        scales[label] = max((one for one in sizes if math.isfinite(one)), default=1.0) or 1.0
+    return [
+        {
+            label: (low / scales[label], middle / scales[label], high / scales[label])
+            for label, (low, middle, high) in side.items()
+        }
+        for side in absolute
+    ]
 
 
-def _numbers(found: FoundExperiment) -> pl.DataFrame:
+def _numbers(found: Mapping[str, Any]) -> pl.DataFrame:
     import polars as pl
 
     rows = []
-    for side in found.experiment.sides:
-        for name in (*found.labels(), *found.experiment.quantities):
-            told = found.of(side.label, name)
-            rows.append(
-                {"side": side.label, "of": name, "mean": told.mean, "low": told.low, "high": told.high}
-            )
+    for side in found["sides"]:
+        for one in (*side["comparisons"], *side["quantities"]):
+            low, mean, high = _ends(one)
+            name = one["label"] if "label" in one else one["name"]
+            rows.append({"side": side["label"], "of": name, "mean": mean, "low": low, "high": high})
     return pl.DataFrame(rows)

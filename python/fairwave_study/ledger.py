@@ -1,9 +1,10 @@
 """The ledger: what a study found, as data.
 
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
-    study, title, provenance {version, command, scenarios, seeds},
+    study, title, question, claims_are [one, several], commands {all, figure: what to type to make it again},
+    provenance {version, command, scenarios, seeds},
     claims [{id, statement, source, verdict, estimate, interval (95 %), deciding_level, deciding_interval (of that
-        level: the one on which the verdict hangs), unit, of, explanation, assumptions,
+        level: the one on which the verdict hangs), unit, of, decided_by (the same in words), explanation, assumptions,
         wordings, parts, comparisons, readings}],
         parts (of a compound claim): [{name, verdict, estimate, interval, unit, of, explanation}],
         readings (null unless explored): {n, verdict, base, reproduced, undecided, contradicted, points (shares of the n
@@ -18,7 +19,7 @@
     exploration {readings, drawn, seeds, core_seconds, shortened (what its runs have less of, in words)},
     factors [{id, open, ranking, kind, values [{name, admits, plausibility, flagged}]}],
     reading {factor: value} (what the study was made under),
-    figures and tables [{id, title, source, files, command, seeds}],
+    figures and tables [{id, title, source, files, command, seeds}]; tables also {caption, columns, rows (as text)},
     assumptions [{id, statement, source, swept}], calibrations [{quantity, target, source, setting, measured}],
     settings {path: value} (assumptions made otherwise than the study makes them; most often empty),
     relevant {measure: difference} (smallest differences that count other than the usual; most often empty).
@@ -64,6 +65,9 @@ class Ledger:
         factors: Entries of factors.
         accounts: The sections at the top of the page.
         experiments: What shows why claims come out as they do.
+        question: The question of the study.
+        claims_are: What its claims are called, one and several.
+        commands: What to type to make `all` of the study, or one `figure`, again.
     """
 
     study: str
@@ -81,6 +85,9 @@ class Ledger:
     factors: list[dict[str, Any]] = field(default_factory=list)
     accounts: Sequence[ToldAccount] = ()
     experiments: Sequence[FoundExperiment] = ()
+    question: str = ""
+    claims_are: tuple[str, str] = ("claim", "claims")
+    commands: dict[str, str] = field(default_factory=dict)
 
     @property
     def unexplored(self) -> list[str]:
@@ -99,6 +106,9 @@ class Ledger:
         return {
             "study": self.study,
             "title": self.title,
+            "question": self.question,
+            "claims_are": list(self.claims_are),
+            "commands": self.commands,
             "provenance": self.provenance.to_dict(),
             "claims": [one.to_dict() for one in self.claims],
             "figures": self.figures,
