@@ -45,7 +45,7 @@ mod tests {
     }
 
     /// The layers of a frame's three units that are sent.
-    fn taken(subscription: &mut Subscription, layers: &LayerRates, asked: u8, frame_type: FrameType) -> Vec<u8> {
+    fn sent_layers(subscription: &mut Subscription, layers: &LayerRates, asked: u8, frame_type: FrameType) -> Vec<u8> {
         (0..3).filter(|&layer| subscription.takes(layers, asked, &unit(layer, frame_type))).collect()
     }
 
@@ -53,18 +53,18 @@ mod tests {
     fn layers_are_sent_up_to_the_number_asked_for_and_the_base_always() {
         let (layers, mut subscription) = (LayerRates::new(&rates()).expect("layers"), Subscription::default());
         for (asked, sent) in [(0, vec![0]), (1, vec![0]), (2, vec![0, 1]), (3, vec![0, 1, 2])] {
-            assert_eq!(taken(&mut subscription, &layers, asked, FrameType::P), sent);
+            assert_eq!(sent_layers(&mut subscription, &layers, asked, FrameType::P), sent);
         }
     }
 
     #[test]
     fn one_version_is_sent_and_another_from_the_next_i_frame_on() {
         let (layers, mut subscription) = (LayerRates::versions(&rates()).expect("versions"), Subscription::default());
-        assert_eq!(taken(&mut subscription, &layers, 2, FrameType::I), [1]);
-        assert_eq!(taken(&mut subscription, &layers, 3, FrameType::P), [1], "P refers to the second version");
-        assert_eq!(taken(&mut subscription, &layers, 1, FrameType::B), [1]);
-        assert_eq!(taken(&mut subscription, &layers, 3, FrameType::I), [2]);
-        assert_eq!(taken(&mut subscription, &layers, 0, FrameType::I), [0]);
+        assert_eq!(sent_layers(&mut subscription, &layers, 2, FrameType::I), [1]);
+        assert_eq!(sent_layers(&mut subscription, &layers, 3, FrameType::P), [1], "P refers to the second version");
+        assert_eq!(sent_layers(&mut subscription, &layers, 1, FrameType::B), [1]);
+        assert_eq!(sent_layers(&mut subscription, &layers, 3, FrameType::I), [2]);
+        assert_eq!(sent_layers(&mut subscription, &layers, 0, FrameType::I), [0]);
     }
 
     #[test]

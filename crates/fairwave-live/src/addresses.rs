@@ -9,7 +9,7 @@ pub const MOST_HOSTS: usize = 254;
 pub const PREFIX: u8 = 24;
 
 /// Returns the address of host number `host` in 192.0.2.0/24 (TEST-NET-1, RFC 5737 §3); `None` above [`MOST_HOSTS`].
-pub fn of(host: usize) -> Option<Ipv4Addr> {
+pub fn address(host: usize) -> Option<Ipv4Addr> {
     let last = u8::try_from(host + 1).ok().filter(|last| usize::from(*last) <= MOST_HOSTS)?;
     Some(Ipv4Addr::new(192, 0, 2, last))
 }
@@ -27,11 +27,11 @@ mod tests {
     #[test]
     fn every_host_has_an_address_of_its_own_in_a_documentation_range() {
         for number in 0..MOST_HOSTS {
-            let address = of(number).expect("an address");
+            let address = address(number).expect("an address");
             assert!(address.is_documentation(), "{address}");
             assert_eq!(host(address), Some(number));
         }
-        assert_eq!(of(MOST_HOSTS), None);
+        assert_eq!(address(MOST_HOSTS), None);
         for foreign in [[192, 0, 2, 0], [192, 0, 2, 255], [192, 0, 3, 1], [127, 0, 0, 1]] {
             assert_eq!(host(Ipv4Addr::from(foreign)), None);
         }

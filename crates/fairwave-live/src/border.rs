@@ -77,7 +77,7 @@ impl Recording {
     /// # Errors
     /// The system refuses to write the file.
     pub fn new(file: File, hosts: &[&str]) -> Result<Self, String> {
-        let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(in_words)?;
+        let mut writer = PcapNgWriter::new(BufWriter::new(file)).map_err(describe_error)?;
         for host in hosts {
             let mut block = InterfaceDescriptionBlock::new(DataLink::RAW, 0);
             block.options = vec![
@@ -85,7 +85,7 @@ impl Recording {
                 // Times are counted in nanoseconds: 10⁻⁹.
                 pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption::IfTsResol(9),
             ];
-            writer.write_pcapng_block(block).map_err(in_words)?;
+            writer.write_pcapng_block(block).map_err(describe_error)?;
         }
         Ok(Recording { writer, trouble: None })
     }
@@ -101,7 +101,7 @@ impl Recording {
             data: bytes.into(),
             options: Vec::new(),
         };
-        self.trouble = self.writer.write_pcapng_block(block).err().map(in_words);
+        self.trouble = self.writer.write_pcapng_block(block).err().map(describe_error);
     }
 
     /// Flushes the file. Returns why the file is incomplete, or `None` if it is complete.
@@ -112,7 +112,7 @@ impl Recording {
 }
 
 /// Returns the message of the system error, because the message of the library omits it.
-fn in_words(error: PcapError) -> String {
+fn describe_error(error: PcapError) -> String {
     match error {
         PcapError::IoError(error) => error.to_string(),
         other => other.to_string(),
@@ -182,7 +182,7 @@ impl Wires {
         let header = ip::read(bytes);
         let from_here =
             |header: &ip::Header| self.hosts.get(host).is_some_and(|host| host.address == header.key.source);
-        let known = header.filter(from_here).and_then(|header| Some((header, self.mapping.of(header.key)?)));
+        let known = header.filter(from_here).and_then(|header| Some((header, self.mapping.assign(header.key)?)));
         let Some((header, belongs)) = known else {
             self.accounts.books.unmapped += 1;
             return None;
@@ -250,7 +250,7 @@ impl Border for Wires {
         let flow = packet.flow.0 as usize;
         let way = self.ways.get(flow).copied();
         let direction = usize::from(packet.feedback);
-        if let (Some(way), Some(stored)) = (way, self.store.of(packet)) {
+        if let (Some(way), Some(stored)) = (way, self.store.get_mut(packet)) {
             if packet.ecn == Ecn::Ce {
                 ip::mark(&mut stored.bytes);
             }
@@ -280,7 +280,7 @@ impl Border for Wires {
     }
 
     fn written(&mut self, packet: &Packet) -> Packet {
-        self.store.of(packet).and_then(|stored| stored.packet).unwrap_or(*packet)
+        self.store.get_mut(packet).and_then(|stored| stored.packet).unwrap_or(*packet)
     }
 
     fn copied(&mut self, packet: &Packet) {

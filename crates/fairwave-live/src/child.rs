@@ -94,7 +94,7 @@ struct RetainedRight {
 }
 
 impl RetainedRight {
-    fn of<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> RetainedRight {
+    fn on_error<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> RetainedRight {
         move |error| RetainedRight { what: what.to_owned(), why: error.to_string() }
     }
 }
@@ -105,7 +105,7 @@ impl RetainedRight {
 /// # Errors
 /// The first step that the kernel refuses, or that has left a privilege behind.
 fn give_away(user: Option<(u32, u32)>) -> Result<(), RetainedRight> {
-    prctl::set_no_new_privs().map_err(RetainedRight::of("set no_new_privs"))?;
+    prctl::set_no_new_privs().map_err(RetainedRight::on_error("set no_new_privs"))?;
     // Before the change of user, which removes the permission for this step.
     empty_bounding_set()?;
     if let Some((user, group)) = user {
@@ -113,9 +113,9 @@ fn give_away(user: Option<(u32, u32)>) -> Result<(), RetainedRight> {
     }
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
-        .map_err(RetainedRight::of("give up its capabilities"))?;
+        .map_err(RetainedRight::on_error("give up its capabilities"))?;
     // Last, because a change of user clears the signal.
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(RetainedRight::of("be bound to the run"))?;
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(RetainedRight::on_error("be bound to the run"))?;
     check_given_away()
 }
 
@@ -128,7 +128,7 @@ fn empty_bounding_set() -> Result<(), RetainedRight> {
             Err(Errno::INVAL) => break,
             Ok(false) => {}
             Ok(true) | Err(_) => remove_capability_from_bounding_set(capability)
-                .map_err(RetainedRight::of(&format!("remove capability {number} from its bounding set")))?,
+                .map_err(RetainedRight::on_error(&format!("remove capability {number} from its bounding set")))?,
         }
     }
     Ok(())
@@ -137,12 +137,12 @@ fn empty_bounding_set() -> Result<(), RetainedRight> {
 /// Changes real, effective and saved ids, and checks them. A program that could change back would be root.
 fn become_user(user: Uid, group: Gid) -> Result<(), RetainedRight> {
     let what = format!("become user {user} of group {group}");
-    setgroups(&[]).map_err(RetainedRight::of(&format!("{what} (setgroups)")))?;
-    setresgid(group, group, group).map_err(RetainedRight::of(&format!("{what} (setresgid)")))?;
-    setresuid(user, user, user).map_err(RetainedRight::of(&format!("{what} (setresuid)")))?;
-    let users = getresuid().map_err(RetainedRight::of(&what))?;
-    let groups = getresgid().map_err(RetainedRight::of(&what))?;
-    let others = getgroups().map_err(RetainedRight::of(&what))?;
+    setgroups(&[]).map_err(RetainedRight::on_error(&format!("{what} (setgroups)")))?;
+    setresgid(group, group, group).map_err(RetainedRight::on_error(&format!("{what} (setresgid)")))?;
+    setresuid(user, user, user).map_err(RetainedRight::on_error(&format!("{what} (setresuid)")))?;
+    let users = getresuid().map_err(RetainedRight::on_error(&what))?;
+    let groups = getresgid().map_err(RetainedRight::on_error(&what))?;
+    let others = getgroups().map_err(RetainedRight::on_error(&what))?;
     let changed = [users.real, users.effective, users.saved] == [user; 3]
         && [groups.real, groups.effective, groups.saved] == [group; 3]
         && others.is_empty();
@@ -151,7 +151,7 @@ fn become_user(user: Uid, group: Gid) -> Result<(), RetainedRight> {
 
 /// Checks which privileges are left in the kernel.
 fn check_given_away() -> Result<(), RetainedRight> {
-    let left = capabilities(None).map_err(RetainedRight::of("read its capabilities"))?;
+    let left = capabilities(None).map_err(RetainedRight::on_error("read its capabilities"))?;
     let none = [left.effective, left.permitted, left.inheritable].iter().all(CapabilitySet::is_empty);
     if !none {
         return Err(RetainedRight {

@@ -52,7 +52,7 @@ pub fn format(plan: &Plan, flow: usize) -> Option<Format> {
     let planned = plan.flows.get(flow)?;
     let name = |node: usize| plan.nodes.get(node).map_or("", String::as_str);
     let hosts = [name(planned.from), name(planned.to)];
-    Some(Format::of(FlowId(flow as u32), planned.transport.protocol(), &planned.traffic, hosts))
+    Some(Format::for_flow(FlowId(flow as u32), planned.transport.protocol(), &planned.traffic, hosts))
 }
 
 /// Returns a decoder for packets from the sender of a flow, or from its receiver if `feedback`.

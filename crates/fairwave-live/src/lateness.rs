@@ -20,7 +20,7 @@ impl Default for Lateness {
     }
 }
 
-fn place(nanos: u64) -> usize {
+fn bin_index(nanos: u64) -> usize {
     if nanos < STEPS {
         return nanos as usize;
     }
@@ -29,7 +29,7 @@ fn place(nanos: u64) -> usize {
 }
 
 /// Returns the smallest value above bin `place`.
-fn beyond(place: usize) -> u64 {
+fn bin_end(place: usize) -> u64 {
     let place = place as u64 + 1;
     if place < STEPS {
         return place;
@@ -41,7 +41,7 @@ impl Lateness {
     /// Adds a value.
     pub fn add(&mut self, late: Span) {
         let nanos = late.nanos();
-        if let Some(count) = self.counts.get_mut(place(nanos)) {
+        if let Some(count) = self.counts.get_mut(bin_index(nanos)) {
             *count += 1;
         }
         self.values += 1;
@@ -56,7 +56,7 @@ impl Lateness {
             so_far += count;
             so_far >= wanted
         })?;
-        Some(Span::from_nanos(beyond(found).min(self.worst)))
+        Some(Span::from_nanos(bin_end(found).min(self.worst)))
     }
 
     /// Returns the largest value; `None` without values.

@@ -62,15 +62,15 @@ pub fn become_able() -> Result<bool, LiveError> {
 ///
 /// # Errors
 /// The kernel refuses the namespace, or `work` fails.
-pub fn within<T: Send>(host: &Host, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+pub fn run_in_namespace<T: Send>(host: &Host, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let namespace = &host.namespace;
-    in_thread(move || {
+    run_in_thread(move || {
         setns(namespace, CloneFlags::CLONE_NEWNET)?;
         work()
     })
 }
 
-fn in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+fn run_in_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let early = |_| Err(io::Error::other("a thread ended before its time"));
     thread::scope(|scope| thread::Builder::new().spawn_scoped(scope, work)?.join().unwrap_or_else(early))
 }
@@ -83,7 +83,7 @@ pub fn make<T: Send>(
     number: usize,
     open: impl FnOnce(Ipv4Addr) -> io::Result<T> + Send,
 ) -> Result<(Host, T), LiveError> {
-    let Some(address) = addresses::of(number) else {
+    let Some(address) = addresses::address(number) else {
         return Err(LiveError::TooMany {
             what: "hosts",
             found: number + 1,
@@ -91,7 +91,7 @@ pub fn make<T: Send>(
             help: "take a scenario with fewer ends of flows",
         });
     };
-    let made = in_thread(|| {
+    let made = run_in_thread(|| {
         unshare(CloneFlags::CLONE_NEWNET)?;
         let namespace = File::open("/proc/thread-self/ns/net")?;
         loopback_up()?;
@@ -149,7 +149,7 @@ fn loopback_up() -> io::Result<()> {
 
 /// Returns the number of packets that the full device of a host has dropped.
 pub fn device_dropped(host: &Host) -> io::Result<u64> {
-    let table = within(host, || fs::read_to_string("/proc/thread-self/net/dev"))?;
+    let table = run_in_namespace(host, || fs::read_to_string("/proc/thread-self/net/dev"))?;
     // proc_pid_net(5): name, eight columns for receiving, then bytes, packets, errors and drops for sending.
     let row = table.lines().find_map(|line| line.trim_start().strip_prefix(DEVICE)?.strip_prefix(':'));
     Ok(row.and_then(|row| row.split_whitespace().nth(11)?.parse().ok()).unwrap_or(0))

@@ -112,9 +112,9 @@ pub fn add(plan: &mut Plan, pairs: &[(usize, usize)]) -> Result<(Vec<ProgramFlow
 }
 
 /// Returns the plan after the run: assigned spare flows have the group and the route of their hosts.
-pub fn with_taken(plan: &Plan, taken: &[PlaceConflict]) -> Plan {
+pub fn with_reassigned_places(plan: &Plan, reassigned: &[PlaceConflict]) -> Plan {
     let mut plan = plan.clone();
-    for &PlaceConflict { flow, like } in taken {
+    for &PlaceConflict { flow, like } in reassigned {
         let of_hosts = plan.flows.get(like).cloned();
         if let (Some(place), Some(of_hosts)) = (plan.flows.get_mut(flow), of_hosts) {
             *place = of_hosts;

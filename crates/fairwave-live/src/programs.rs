@@ -95,7 +95,7 @@ impl Programs {
     }
 
     /// Returns the programs that have ended since the last call.
-    pub fn over(&self) -> Vec<ProgramExit> {
+    pub fn take_exits(&self) -> Vec<ProgramExit> {
         let _ = rustix::io::read(&self.wake, &mut [0u8; 8]);
         self.exits.try_iter().collect()
     }

@@ -26,9 +26,9 @@ pub enum Judgement {
 /// Judges the promise that at most `share` (0 to 1, exclusive) of packets miss, given `missed` of `packets`.
 pub fn judge(missed: u64, packets: u64, share: f64) -> Judgement {
     let beyond = 1.0 - CONFIDENCE;
-    if missed > 0 && 1.0 - at_most(missed - 1, packets, share) <= beyond {
+    if missed > 0 && 1.0 - binomial_cdf(missed - 1, packets, share) <= beyond {
         Judgement::Broken
-    } else if packets > 0 && at_most(missed, packets, share) <= beyond {
+    } else if packets > 0 && binomial_cdf(missed, packets, share) <= beyond {
         Judgement::Kept
     } else {
         Judgement::NotJudged
@@ -39,7 +39,7 @@ pub fn judge(missed: u64, packets: u64, share: f64) -> Judgement {
 ///
 /// The sum starts at the most probable number and goes to both sides until terms no longer matter: about √packets
 /// terms.
-fn at_most(missed: u64, packets: u64, share: f64) -> f64 {
+fn binomial_cdf(missed: u64, packets: u64, share: f64) -> f64 {
     const NOTHING: f64 = 1e-18;
     let commonest = ((packets + 1) as f64 * share) as u64;
     let commonest = commonest.min(packets);
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn tails_are_those_of_a_plain_sum() {
         for (missed, packets, share) in [(0, 1, 0.01), (0, 299, 0.01), (3, 300, 0.01), (9, 920, 0.01), (40, 50, 0.7)] {
-            let (found, exact) = (at_most(missed, packets, share), plain(missed, packets, share));
+            let (found, exact) = (binomial_cdf(missed, packets, share), plain(missed, packets, share));
             assert!((found - exact).abs() < 1e-12, "{missed} of {packets}: {found}, not {exact}");
         }
     }

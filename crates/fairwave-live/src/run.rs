@@ -54,7 +54,7 @@ impl WakeCause {
         (kind << 32) | number as u64
     }
 
-    fn of(word: u64) -> Self {
+    fn from_word(word: u64) -> Self {
         let number = word as u32 as usize;
         match word >> 32 {
             0 => WakeCause::Device(number),
@@ -102,7 +102,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
         deliveries: Vec::new(),
         stops: stops(&plan),
         first_place,
-        taken: Vec::new(),
+        reassigned: Vec::new(),
     };
     router.watch_all().map_err(|error| LiveError::refused("epoll", error))?;
     let urgent = become_urgent();
@@ -160,7 +160,7 @@ struct Router<'p> {
     stops: Vec<(Instant, usize, bool)>,
     first_place: usize,
     /// Spare flows assigned to conversations of programs.
-    taken: Vec<PlaceConflict>,
+    reassigned: Vec<PlaceConflict>,
 }
 
 /// How the event loop ended.
@@ -226,12 +226,12 @@ impl Router<'_> {
                 Err(error) => return Err(LiveError::refused("epoll", error)),
             }
             for event in &events {
-                match WakeCause::of(event.data.u64()) {
+                match WakeCause::from_word(event.data.u64()) {
                     WakeCause::Device(host) => self.read_device(host)?,
                     WakeCause::Sender(flow) => self.sender_is_ready(flow)?,
                     WakeCause::Receiver(flow) => self.receiver_is_ready(flow)?,
                     WakeCause::Programs => {
-                        self.exits.extend(self.programs.over());
+                        self.exits.extend(self.programs.take_exits());
                         let last = self.commands.checked_sub(1);
                         if last.is_some() && self.exits.iter().any(|exit| Some(exit.program) == last) {
                             return Ok(LoopEnd::Early(self.clock.now()));
@@ -279,8 +279,8 @@ impl Router<'_> {
             let Some(Ok(bytes)) = wires.hosts.get(host).map(|host| host.device.recv(&mut self.room)) else { break };
             let at = self.clock.now();
             let Some(packet) = wires.read(host, self.room.get(..bytes).unwrap_or(&[]), at, self.plan) else { continue };
-            for taken in std::mem::take(&mut wires.mapping.taken) {
-                self.take_place(taken);
+            for reassigned in std::mem::take(&mut wires.mapping.assigned_spares) {
+                self.take_place(reassigned);
             }
             if !self.stepped.enter(&packet, at)? {
                 let wires = self.stepped.border();
@@ -292,13 +292,13 @@ impl Router<'_> {
     }
 
     /// Routes a spare flow between the hosts of its conversation.
-    fn take_place(&mut self, taken: PlaceConflict) {
+    fn take_place(&mut self, reassigned: PlaceConflict) {
         let ways = &mut self.stepped.border().ways;
-        if let (Some(way), Some(place)) = (ways.get(taken.like).copied(), ways.get_mut(taken.flow)) {
+        if let (Some(way), Some(place)) = (ways.get(reassigned.like).copied(), ways.get_mut(reassigned.flow)) {
             *place = way;
         }
-        self.stepped.reroute(taken.flow, taken.like);
-        self.taken.push(taken);
+        self.stepped.reroute(reassigned.flow, reassigned.like);
+        self.reassigned.push(reassigned);
     }
 
     /// Handles feedback at a sender of fairwave, or room in the kernel's send buffer.
@@ -359,7 +359,7 @@ impl Router<'_> {
     ) -> Result<Outcome, LiveError> {
         self.stepped.border().over = true;
         // A program that is still running has no exit status: it is killed.
-        self.exits.extend(self.programs.over());
+        self.exits.extend(self.programs.take_exits());
         let cut = self.programs.end();
         let ended = ended?;
         let lasted = match ended {
@@ -367,7 +367,7 @@ impl Router<'_> {
             LoopEnd::Early(at) => at - Instant::ZERO,
         };
         // Packets in flight at an early end continue in the simulation to the end of the plan. They are not delivered.
-        let plan = places::with_taken(self.plan, &self.taken);
+        let plan = places::with_reassigned_places(self.plan, &self.reassigned);
         let (mut result, (), mut wires) = self.stepped.finish(&plan)?;
         for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {
             if let FlowEnds::Kernel(kernel) = ends {

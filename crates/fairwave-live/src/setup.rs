@@ -127,7 +127,7 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
         let open = |here: Ipv4Addr| -> io::Result<Vec<(usize, bool, EndSockets)>> {
             let mut sockets = Vec::new();
             for &(flow, planned, receives) in &ends {
-                let other = number(if receives { planned.from } else { planned.to }).and_then(addresses::of);
+                let other = number(if receives { planned.from } else { planned.to }).and_then(addresses::address);
                 if let Some(socket) =
                     other.map(|there| open(&plan, flow, receives, [here, there])).transpose()?.flatten()
                 {
@@ -151,15 +151,15 @@ pub fn make(request: &Request) -> Result<Setup, LiveError> {
         let pair = [number(planned.from).unwrap_or(0), number(planned.to).unwrap_or(0)];
         let last = |route: &[usize]| route.last().copied().unwrap_or(usize::MAX);
         ways.push(FlowRoute { hosts: pair, last: [last(&planned.forward), last(&planned.backward)] });
-        let [from, to] = pair.map(|host| addresses::of(host).unwrap_or(Ipv4Addr::UNSPECIFIED));
+        let [from, to] = pair.map(|host| addresses::address(host).unwrap_or(Ipv4Addr::UNSPECIFIED));
         ends.push(join(&plan, flow, planned, sockets, [from, to], &mut mapping));
     }
     for place in kept {
         if let (Some(from), Some(to)) = (number(place.from), number(place.to)) {
-            mapping.keep(from, to, FlowId(place.flow as u32));
+            mapping.reserve(from, to, FlowId(place.flow as u32));
         }
     }
-    mapping.keep_spare(spare.map(|flow| FlowId(flow as u32)));
+    mapping.reserve_spare(spare.map(|flow| FlowId(flow as u32)));
     let programs = programs(&request.plan, request, &numbers, &names);
     Ok(Setup { plan, hosts, names, ends, ways, mapping, programs, first_place })
 }
@@ -280,13 +280,13 @@ fn join(
     match sockets {
         [Some(EndSockets::Ours(sender)), Some(EndSockets::Ours(receiver))] => {
             let Some(format) = endpoints::format(plan, flow) else { return FlowEnds::Programs };
-            mapping.know(key(IpNumber::UDP, port), id);
+            mapping.insert(key(IpNumber::UDP, port), id);
             let decoders = [false, true].map(|feedback| endpoints::decoder(flow, planned, format.clone(), feedback));
             FlowEnds::Ours(Box::new(OwnEnds { ends: [*sender, *receiver], format, decoders }))
         }
         [Some(EndSockets::Sending(sender)), Some(EndSockets::Listening(listener))] => {
             let local = sender.local_addr().ok().and_then(|local| local.as_socket_ipv4());
-            mapping.know(key(IpNumber::TCP, local.map_or(0, |local| local.port())), id);
+            mapping.insert(key(IpNumber::TCP, local.map_or(0, |local| local.port())), id);
             let there = SocketAddrV4::new(to, port);
             FlowEnds::Kernel(Box::new(KernelFlow::new(sender, listener, there, planned.traffic.is_bulk())))
         }
@@ -296,7 +296,7 @@ fn join(
 
 /// Returns the programs to start: the commands of the request, then those of flows.
 fn programs(plan: &Plan, request: &Request, numbers: &[Option<usize>], names: &[String]) -> Vec<Program> {
-    let address = |host: usize| addresses::of(host).map(|address| address.to_string()).unwrap_or_default();
+    let address = |host: usize| addresses::address(host).map(|address| address.to_string()).unwrap_or_default();
     let table: Vec<(String, String)> =
         names.iter().enumerate().map(|(host, name)| (name.clone(), address(host))).collect();
     let name = |host: usize| names.get(host).cloned().unwrap_or_default();

@@ -68,13 +68,13 @@ impl Store {
     }
 
     /// Returns the stored packet for a packet in the network.
-    pub fn of(&mut self, packet: &Packet) -> Option<&mut StoredPacket> {
+    pub fn get_mut(&mut self, packet: &Packet) -> Option<&mut StoredPacket> {
         self.slots.get_mut(number(packet)?)
     }
 
     /// Records that a link has copied a packet.
     pub fn copied(&mut self, packet: &Packet) {
-        if let Some(stored) = self.of(packet) {
+        if let Some(stored) = self.get_mut(packet) {
             stored.copies += 1;
             self.held += 1;
         }
@@ -116,7 +116,7 @@ mod tests {
         store.release(&packet(first));
         let second = store.keep(b"two", None);
         assert_ne!(first, second);
-        assert_eq!(store.of(&packet(first)).expect("there").bytes, b"one");
+        assert_eq!(store.get_mut(&packet(first)).expect("there").bytes, b"one");
         store.release(&packet(first));
         store.release(&packet(first));
         assert_eq!(store.keep(b"three", None), first);

@@ -29,7 +29,7 @@ impl Episodes {
     fn write(&self, step: &Step, bytes: &mut Vec<u8>) {
         let Step { outcome, at, is_last } = step;
         let others = [
-            self.reward.of(outcome),
+            self.reward.evaluate(outcome),
             outcome.delivered,
             outcome.queueing,
             outcome.lost,

@@ -153,7 +153,7 @@ impl Scenario {
 
     /// Upper estimate of the cost of several runs: seconds of computing on one core, and a description.
     fn cost_of_runs(&self, py: Python<'_>, runs: u64, seed: u64) -> PyResult<(f64, String)> {
-        let hops = judged(py, || self.inner.happenings(Seed(seed)))?;
+        let hops = judged(py, || self.inner.estimate_events(Seed(seed)))?;
         let cost = CostOfRuns::new(runs, hops);
         Ok((cost.seconds, cost.to_string()))
     }
@@ -223,7 +223,7 @@ fn describe(plan: &Plan) -> Value {
         })
     };
     let flow = |flow: &FlowPlan| {
-        let on = flow.on_between(flow.start, flow.stop.min(Instant::ZERO + plan.duration)).seconds();
+        let on = flow.active_time(flow.start, flow.stop.min(Instant::ZERO + plan.duration)).seconds();
         json!({
             "name": flow.name,
             "from": node(flow.from),

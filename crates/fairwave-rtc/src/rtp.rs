@@ -48,7 +48,7 @@ impl Ssrc {
     }
 
     /// Returns the stream with this 32-bit SSRC; `None` for a foreign one.
-    pub fn of(number: u32) -> Option<Self> {
+    pub fn from_number(number: u32) -> Option<Self> {
         u8::try_from(number).ok().map(Ssrc)
     }
 }
@@ -73,7 +73,7 @@ pub enum PayloadKind {
 }
 
 impl PayloadKind {
-    fn of(number: u8) -> Option<Self> {
+    fn from_number(number: u8) -> Option<Self> {
         [
             PayloadKind::Media,
             PayloadKind::Retransmission,
@@ -170,7 +170,7 @@ impl RtpHeader {
         let flags = byte(1);
         let read = RtpHeader {
             ssrc: Ssrc(byte(0)),
-            kind: PayloadKind::of(flags >> 4)?,
+            kind: PayloadKind::from_number(flags >> 4)?,
             marker: flags & 1 != 0,
             first: flags & 2 != 0,
             key: flags & 4 != 0,
@@ -243,13 +243,13 @@ mod tests {
                 for role in [Role::Media, Role::Retransmission, Role::Protection] {
                     let ssrc = Ssrc::new(kind, simulcast, role);
                     assert_eq!(ssrc.parts(), Some((kind, simulcast, role)));
-                    assert_eq!(Ssrc::of(ssrc.number()), Some(ssrc));
+                    assert_eq!(Ssrc::from_number(ssrc.number()), Some(ssrc));
                     assert!(numbers.insert(ssrc.0));
                 }
             }
         }
         assert_eq!(
-            (Ssrc(3).parts(), Ssrc(0x30).parts(), Ssrc::RECEIVER.parts(), Ssrc::of(256)),
+            (Ssrc(3).parts(), Ssrc(0x30).parts(), Ssrc::RECEIVER.parts(), Ssrc::from_number(256)),
             (None, None, None, None)
         );
     }
@@ -263,7 +263,7 @@ mod tests {
             (ssrc, kind, temporal, spatial) in (any::<u8>(), 0u8..5, 0u8..8, 0u8..8),
         ) {
             let header = RtpHeader {
-                ssrc: Ssrc(ssrc), kind: PayloadKind::of(kind).expect("a kind"), sequence, timestamp, transport_sequence, marker,
+                ssrc: Ssrc(ssrc), kind: PayloadKind::from_number(kind).expect("a kind"), sequence, timestamp, transport_sequence, marker,
                 first, last, key, in_band_fec, repeats, temporal, spatial, unit, frame, depends, payload, base, mask,
             };
             let created = Instant::from_nanos(u64::from(timestamp));

@@ -56,7 +56,7 @@ impl Unit {
 
 impl Frequency {
     /// Number per second.
-    pub fn per_second(self) -> f64 {
+    pub fn events_per_second(self) -> f64 {
         self.amount / self.unit.described().1
     }
 }
@@ -186,7 +186,7 @@ pub(crate) struct Arrival {
 
 impl Arrivals {
     /// Maximum number of simultaneous flows of the group.
-    pub fn at_most(&self) -> Option<u64> {
+    pub fn active_limit(&self) -> Option<u64> {
         self.table.at_most
     }
 
@@ -196,12 +196,12 @@ impl Arrivals {
     }
 
     /// Mean number of arrivals per second.
-    pub(crate) fn per_second(&self, traffic: &TrafficConfig) -> f64 {
+    pub(crate) fn mean_rate(&self, traffic: &TrafficConfig) -> f64 {
         let of_load = || {
             let each = traffic.volume(0.0)?.payload * 8.0;
             Some(self.table.load?.bits_per_second() as f64 / each.max(1.0))
         };
-        self.table.rate.map(Frequency::per_second).or_else(of_load).unwrap_or(0.0)
+        self.table.rate.map(Frequency::events_per_second).or_else(of_load).unwrap_or(0.0)
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
     fn how_often_is_read_and_written_in_its_own_unit() {
         for (text, per_second) in [("2 per s", 2.0), ("30 per min", 0.5), ("90 per h", 0.025)] {
             let frequency: Frequency = text.parse().expect("a frequency");
-            assert_eq!((frequency.per_second(), frequency.to_string().as_str()), (per_second, text));
+            assert_eq!((frequency.events_per_second(), frequency.to_string().as_str()), (per_second, text));
         }
         for text in ["2", "2 per day", "per s", "-1 per s", "nan per s", "1e999 per s"] {
             assert!(text.parse::<Frequency>().expect_err(text).contains("\"2 per s\""));
@@ -236,7 +236,7 @@ mod tests {
         let traffic: TrafficConfig =
             serde_json::from_str(r#"{"kind":"transfer","size":{"distribution":"exponential","mean":"100 kB"}}"#)
                 .expect("a transfer");
-        let per_second = arrivals(r#"{"load":"4 Mb/s"}"#).per_second(&traffic);
+        let per_second = arrivals(r#"{"load":"4 Mb/s"}"#).mean_rate(&traffic);
         assert!((per_second - 5.0).abs() < 1e-9, "{per_second}");
     }
 }

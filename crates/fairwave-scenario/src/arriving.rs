@@ -28,7 +28,7 @@ impl Arrivals {
         duration: Span,
         seed: Seed,
     ) -> impl Iterator<Item = Arrival> + 'a {
-        let mean = 1.0 / self.per_second(traffic).max(1e-12);
+        let mean = 1.0 / self.mean_rate(traffic).max(1e-12);
         let (mut now, end) = flow.open(duration);
         let mut gaps = seed.stream(&format!("flow.{}.arrivals", flow.name));
         let mut lasts = seed.stream(&format!("flow.{}.lasts", flow.name));
@@ -72,7 +72,7 @@ impl Arrivals {
                     .allowed("one of the two")
                     .help("write for example `arrivals = \"2 per s\"`, or `arrivals = { load = \"4 Mb/s\" }`"),
             );
-        } else if self.per_second(traffic) <= 0.0 && (rate.is_some() || traffic.ends()) {
+        } else if self.mean_rate(traffic) <= 0.0 && (rate.is_some() || traffic.ends()) {
             let key = if rate.is_some() { "rate" } else { "load" };
             problems.push(
                 Problem::new(within.clone(), format!("`{key}` is 0: nothing would ever arrive"))
@@ -151,7 +151,7 @@ impl Scenario {
             Some(arrivals) if pairs > 0 => {
                 let (from, until) = flow.open(self.duration);
                 let there = if arrivals.table.steady { arrivals.stays().unwrap_or_default() } else { Span::ZERO };
-                let mean = arrivals.per_second(&traffic) * (until.since(from) + there).seconds();
+                let mean = arrivals.mean_rate(&traffic) * (until.since(from) + there).seconds();
                 (mean + 6.0 * mean.sqrt() + 10.0) as u64
             }
             _ if traffic.answer().is_some() => pairs.saturating_mul(2),

@@ -187,7 +187,7 @@ fn merge(base: &mut Map<String, Value>, over: &Map<String, Value>) {
 type Laws = (LawTable<TrafficConfig>, LawTable<TransportConfig>);
 
 impl Call {
-    fn of(&self, name: &str) -> Option<&Participant> {
+    fn participant(&self, name: &str) -> Option<&Participant> {
         self.differences.iter().find(|one| one.name == name)
     }
 
@@ -198,7 +198,7 @@ impl Call {
         let video = if self.server.is_some() { json!({ "simulcast": 3 }) } else { json!({}) };
         media.insert("video".to_owned(), video);
         merge(&mut media, &self.media);
-        if let Some(own) = self.of(name) {
+        if let Some(own) = self.participant(name) {
             merge(&mut media, &own.media);
         }
         media
@@ -212,7 +212,7 @@ impl Call {
 
     /// Join and leave times of a participant.
     fn times(&self, name: &str) -> (Span, Option<Span>) {
-        self.of(name).map_or((Span::ZERO, None), |one| (one.join.unwrap_or_default(), one.leave))
+        self.participant(name).map_or((Span::ZERO, None), |one| (one.join.unwrap_or_default(), one.leave))
     }
 
     fn check(&self, at: &Path, duration: Span, problems: &mut Vec<Problem>) {
@@ -339,13 +339,14 @@ impl Call {
 
     /// Traffic and transport of a participant.
     fn laws(&self, at: &Path, name: &str) -> Result<Laws, Box<Problem>> {
-        let told = |key: &str, error: serde_json::Error| {
+        let problem_in = |key: &str, error: serde_json::Error| {
             let law = if key == "media" { "media" } else { "webrtc" };
             Box::new(Problem::new(at.key(key), error.to_string()).help(format!("see `fairwave explain {law}`")))
         };
-        let traffic = serde_json::from_value(Value::Object(self.media(name))).map_err(|error| told("media", error))?;
+        let traffic =
+            serde_json::from_value(Value::Object(self.media(name))).map_err(|error| problem_in("media", error))?;
         let transport =
-            serde_json::from_value(Value::Object(self.transport())).map_err(|error| told("transport", error))?;
+            serde_json::from_value(Value::Object(self.transport())).map_err(|error| problem_in("transport", error))?;
         Ok((traffic, transport))
     }
 

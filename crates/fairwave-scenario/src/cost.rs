@@ -72,10 +72,10 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of this work, for a number of flows and link directions.
-    pub(crate) fn of(work: &[GroupWork], flows: usize, links: usize) -> Cost {
+    pub(crate) fn estimate(work: &[GroupWork], flows: usize, links: usize) -> Cost {
         let kept: f64 = work.iter().map(|group| group.work.memory).sum();
         Cost {
-            packet_hops: work.iter().map(|group| group.work.happenings).sum(),
+            packet_hops: work.iter().map(|group| group.work.events).sum(),
             memory: kept + flows as f64 * BYTES_PER_FLOW + links as f64 * BYTES_PER_LINK,
         }
     }
@@ -188,7 +188,7 @@ fn count_links(scenario: &Scenario, problems: &mut Vec<Problem>) {
         };
         if chained && link.count > MOST_CHAINED {
             problems.push(
-                Problem::new(at, along_chain(link.count, rate_of(link), scenario.duration))
+                Problem::new(at, describe_chain_cost(link.count, rate_of(link), scenario.duration))
                     .allowed(format!("up to {MOST_CHAINED} links in a chain"))
                     .help("write for example `count = 10`"),
             );
@@ -209,13 +209,13 @@ pub(crate) fn check_hops(hops: u64, rate: Rate, duration: Span, problems: &mut V
     if hops == 0 {
         problems.push(Problem::new(at, "`hops` is 0").allowed(allowed).help("write for example `hops = 5`"));
     } else if hops > MOST_HOPS {
-        let problem = Problem::new(at, format!("`hops` is {hops}: {}", along_chain(hops, rate, duration)));
+        let problem = Problem::new(at, format!("`hops` is {hops}: {}", describe_chain_cost(hops, rate, duration)));
         problems.push(problem.allowed(allowed).help("write for example `hops = 5`"));
     }
 }
 
 /// Describes the cost of a chain of links, with each link full in one direction.
-fn along_chain(links: u64, rate: Rate, duration: Span) -> String {
+fn describe_chain_cost(links: u64, rate: Rate, duration: Span) -> String {
     let hops = rate.bits_per_second() as f64 * duration.seconds() / 8000.0 * links as f64;
     format!(
         "a chain of {links} links would need about {} of memory and, full for {duration}, {} of computing",
@@ -288,8 +288,8 @@ pub(crate) fn check_record(scenario: &Scenario, links: u64, problems: &mut Vec<P
 
 /// Rejects runs above the limits of computing or memory. `work` is an upper estimate, by group.
 pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut Vec<Problem>) {
-    let hops: f64 = work.iter().map(|group| group.work.happenings).sum();
-    let vain: f64 = work.iter().map(|group| group.work.vain).sum();
+    let hops: f64 = work.iter().map(|group| group.work.events).sum();
+    let wasted: f64 = work.iter().map(|group| group.work.wasted).sum();
     let memory: f64 = work.iter().map(|group| group.work.memory).sum();
     let traffic = |most: fn(&GroupWork) -> f64| {
         let group = work.iter().max_by(|a, b| most(a).total_cmp(&most(b))).map_or(0, |group| group.group);
@@ -298,10 +298,10 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
     };
     if hops > MOST_PACKET_HOPS {
         let allowed = format!("up to {MOST_PACKET_HOPS:.0e} packet-hops (duration × rates / packet size × hops)");
-        problems.push(if vain > hops / 2.0 {
-            let (at, name) = traffic(|group| group.work.vain);
+        problems.push(if wasted > hops / 2.0 {
+            let (at, name) = traffic(|group| group.work.wasted);
             let what = format!(
-                "what `{name}` does would take about {hops:.1e} happenings, that is {} of computing",
+                "what `{name}` does would take about {hops:.1e} events, that is {} of computing",
                 computing(hops)
             );
             Problem::new(at, what)
@@ -337,14 +337,14 @@ pub(crate) fn check_buffer(packets: u64, link: &str, at: &Path) -> Result<(), Bo
     }
     let what = format!(
         "a buffer of {packets} packets, as before `{link}`, would need about {} of memory",
-        of_packets(packets as f64)
+        buffer_memory(packets as f64)
     );
     let problem = Problem::new(at.key("capacity"), what).allowed(format!("up to {MOST_PACKETS_WAITING} packets"));
     Err(Box::new(problem.help("write for example `capacity = { packets = 125 }`")))
 }
 
 /// The memory of this many waiting packets, as text.
-pub(crate) fn of_packets(packets: f64) -> String {
+pub(crate) fn buffer_memory(packets: f64) -> String {
     bytes(packets * BYTES_PER_PACKET)
 }
 
@@ -426,14 +426,14 @@ impl std::fmt::Display for CostOfRuns {
 }
 
 /// The error for too many runs, each with this number of packet-hops.
-pub(crate) fn of_runs(runs: u64, hops: f64) -> Problem {
+pub(crate) fn too_many_runs(runs: u64, hops: f64) -> Problem {
     Problem::new(Path::default(), CostOfRuns::new(runs, hops).to_string())
         .allowed(format!("up to {MOST_RUNS} runs at once"))
         .help("make fewer replications: 10 to 100 give an interval")
 }
 
 /// The cost of the longest possible run of one full 1 Mb/s link, as text.
-pub(crate) fn of_endless_run() -> String {
+pub(crate) fn describe_endless_run() -> String {
     let hops = 1e6 * Span::MAX.seconds() / 8000.0;
     format!("one link of 1 Mb/s alone, full for {}, would take {} of computing", Span::MAX, computing(hops))
 }

@@ -111,7 +111,7 @@ impl Direction {
     }
 
     /// Returns the direction without keys that equal a link's defaults.
-    pub(crate) fn without_defaults(self) -> Direction {
+    pub(crate) fn omit_defaults(self) -> Direction {
         fn unless_default<T: Default + PartialEq>(value: Option<T>) -> Option<T> {
             value.filter(|value| *value != T::default())
         }

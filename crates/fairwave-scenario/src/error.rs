@@ -52,7 +52,7 @@ impl Problem {
     }
 
     /// Sets the byte range in the text.
-    pub(crate) fn in_place(mut self, place: Option<Range<usize>>) -> Self {
+    pub(crate) fn with_place(mut self, place: Option<Range<usize>>) -> Self {
         self.place = place;
         self
     }

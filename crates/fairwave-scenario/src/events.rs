@@ -199,7 +199,7 @@ fn check_event(event: &Event, scenario: &Scenario, at: &Path, problems: &mut Vec
 
 /// Checks that a flow starts at most once and stops at most once.
 fn check_flow_events(scenario: &Scenario, problems: &mut Vec<Problem>) {
-    let times = FlowTimes::of(scenario);
+    let times = FlowTimes::from_events(scenario);
     for (place, (index, selection, state, time)) in times.0.iter().enumerate() {
         let at = Path::default().key("event").index(*index);
         let overlap = |other: &Selection| {
@@ -262,7 +262,7 @@ pub(crate) struct FlowTimes(Vec<(usize, Selection, State, Span)>);
 
 impl FlowTimes {
     /// Collects the times from a scenario's events. Skips events that cannot be read.
-    pub fn of(scenario: &Scenario) -> Self {
+    pub fn from_events(scenario: &Scenario) -> Self {
         let each = scenario.events.iter().enumerate().filter_map(|(index, event)| {
             let selection = Selection::parse(event.flow.as_deref()?, scenario, &Path::default()).ok()?;
             Some((index, selection, event.state?, event.at))

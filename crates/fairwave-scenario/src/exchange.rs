@@ -37,12 +37,12 @@ pub(crate) struct Exchange {
 /// is unknown.
 pub(crate) fn exchanged(key: &str, old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     match key {
-        "queue" => of_family::<QueueConfig>(old, name),
-        "transport" => of_family::<TransportConfig>(old, name),
-        "traffic" => of_family::<TrafficConfig>(old, name),
-        "loss" => of_family::<LossConfig>(old, name),
-        "jitter" => of_family::<JitterConfig>(old, name),
-        "playout" => of_family::<PlayoutConfig>(old, name),
+        "queue" => exchange_in_family::<QueueConfig>(old, name),
+        "transport" => exchange_in_family::<TransportConfig>(old, name),
+        "traffic" => exchange_in_family::<TrafficConfig>(old, name),
+        "loss" => exchange_in_family::<LossConfig>(old, name),
+        "jitter" => exchange_in_family::<JitterConfig>(old, name),
+        "playout" => exchange_in_family::<PlayoutConfig>(old, name),
         _ => None,
     }
 }
@@ -60,11 +60,11 @@ pub(crate) fn tag_of(key: &str) -> Option<&'static str> {
     }
 }
 
-fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
+fn exchange_in_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     let name = T::full_name(name).ok()?;
-    let mut whole = old.clone();
-    T::complete(&mut whole);
-    let old_name = whole.get(T::TAG)?.as_str()?.to_owned();
+    let mut complete = old.clone();
+    T::complete(&mut complete);
+    let old_name = complete.get(T::TAG)?.as_str()?.to_owned();
     if old_name == name {
         return Some(Exchange { table: old.clone(), words: None });
     }
@@ -79,11 +79,11 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     );
     // The scenario's preset is not known here. A key stays if the law accepts it with the most permissive preset.
     let checked = |table: &Map<String, Value>| {
-        let mut whole = table.clone();
+        let mut complete = table.clone();
         if to.contains_key(PRESET) {
-            whole.entry(PRESET).or_insert_with(|| Value::from(Details::Rfc.name()));
+            complete.entry(PRESET).or_insert_with(|| Value::from(Details::Rfc.name()));
         }
-        LawTable::<T>::refused_key(&whole)
+        LawTable::<T>::refused_key(&complete)
     };
     // Remove the old law's keys that the new law rejects, one at a time.
     while let Some(key) = checked(&table).filter(|key| key != T::TAG && old.contains_key(key)) {
@@ -93,16 +93,16 @@ fn of_family<T: Law>(old: &Map<String, Value>, name: &str) -> Option<Exchange> {
     }
     let (kept, dropped): (Vec<_>, Vec<_>) =
         old.iter().filter(|(key, _)| *key != T::TAG).partition(|(key, _)| table.contains_key(*key));
-    let said = |entries: &[(&String, &Value)]| {
+    let show = |entries: &[(&String, &Value)]| {
         let lines: Vec<String> = entries.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
         list(lines.iter().map(String::as_str)).replace(" or `", " and `")
     };
     let words = match (kept.is_empty(), dropped.is_empty()) {
         (true, true) => None,
-        (false, true) => Some(format!("{name} instead of {old_name} keeps {}", said(&kept))),
-        (true, false) => Some(format!("{name} instead of {old_name} drops {}", said(&dropped))),
+        (false, true) => Some(format!("{name} instead of {old_name} keeps {}", show(&kept))),
+        (true, false) => Some(format!("{name} instead of {old_name} drops {}", show(&dropped))),
         (false, false) => {
-            Some(format!("{name} instead of {old_name} keeps {}, and drops {}", said(&kept), said(&dropped)))
+            Some(format!("{name} instead of {old_name} keeps {}, and drops {}", show(&kept), show(&dropped)))
         }
     };
     Some(Exchange { table, words })

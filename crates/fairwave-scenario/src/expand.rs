@@ -13,10 +13,10 @@ use crate::cost::{self, Cost};
 use crate::error::{Problem, ScenarioError};
 use crate::events;
 use crate::flows::Flows;
-use crate::happenings;
+use crate::link_events;
 use crate::media;
 use crate::model::{Link, Scenario};
-use crate::network::Network;
+use crate::network_graph::NetworkGraph;
 use crate::path::{Path, Step};
 use crate::plan::{FlowPlan, LinkPlan, Plan, RecordPlan};
 use crate::select::Selection;
@@ -56,7 +56,7 @@ impl Scenario {
             return Ok(());
         }
         let (_, cost) = self.planned(seed)?;
-        Err(self.error(vec![cost::of_runs(runs, cost.packet_hops)]))
+        Err(self.error(vec![cost::too_many_runs(runs, cost.packet_hops)]))
     }
 
     /// An upper estimate of a run's packet-hops and other simulator events. [`cost::computing`] converts it to a
@@ -64,7 +64,7 @@ impl Scenario {
     ///
     /// # Errors
     /// Any mistake that [`Scenario::plan`] finds for this seed.
-    pub fn happenings(&self, seed: Seed) -> Result<f64, ScenarioError> {
+    pub fn estimate_events(&self, seed: Seed) -> Result<f64, ScenarioError> {
         self.cost(seed).map(|cost| cost.packet_hops)
     }
 
@@ -114,7 +114,7 @@ impl Scenario {
             problems.iter_mut().for_each(|problem| problem.path = place_in_text(&problem.path, presets));
         }
         settled(&mut problems)?;
-        let mut network = Network::default();
+        let mut network = NetworkGraph::default();
         for (index, link) in expanded.links.iter().enumerate() {
             network.add(index, link, seed);
         }
@@ -137,7 +137,7 @@ impl Scenario {
         };
         service::check(&flows, &links, &place_of_direction, &mut problems);
         settled(&mut problems)?;
-        happenings::apply(&expanded, &mut links, &mut problems);
+        link_events::apply(&expanded, &mut links, &mut problems);
         self.place_in_calls(&expanded, &mut problems);
         settled(&mut problems)?;
         via::fail_over(&expanded, &mut flows, &links, nodes.len());
@@ -146,7 +146,7 @@ impl Scenario {
         let marks = events::marks(&expanded, &links);
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;
-        let cost = Cost::of(&work, flows.len(), links.len());
+        let cost = Cost::estimate(&work, flows.len(), links.len());
         let plan = Plan {
             name: self.name.clone(),
             seed,
@@ -204,7 +204,7 @@ fn record_plan(scenario: &Scenario, flows: &[FlowPlan], links: &[LinkPlan], prob
         } else if let Some(link) = links.iter().position(|link| *link.name == **name) {
             queues.push(link);
         } else {
-            let problem = happenings::unknown_link(name, links, at.key("queues").index(index));
+            let problem = link_events::unknown_link(name, links, at.key("queues").index(index));
             problems.push(problem.allowed("`FROM>TO` with the names of two nodes that a link joins, or `*`"));
         }
     }

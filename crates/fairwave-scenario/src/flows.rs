@@ -14,7 +14,7 @@ use crate::error::Problem;
 use crate::events::{FlowTimes, State};
 use crate::law::largest_packet;
 use crate::model::{Flow, Scenario};
-use crate::network::{DirectionUse, Network};
+use crate::network_graph::{DirectionUse, NetworkGraph};
 use crate::path::Path;
 use crate::plan::{FlowPlan, GroupPlan, Partner};
 use crate::route::Routes;
@@ -33,10 +33,10 @@ pub(crate) struct Flows {
 
 impl Flows {
     /// Creates the flows of all groups. The scenario's presets must be expanded.
-    pub fn expand(scenario: &Scenario, network: &Network, seed: Seed, problems: &mut Vec<Problem>) -> Flows {
+    pub fn expand(scenario: &Scenario, network: &NetworkGraph, seed: Seed, problems: &mut Vec<Problem>) -> Flows {
         let routes = Routes::new(network.nodes(), network.edges());
         let uses = vec![DirectionUse::default(); network.edges().len()];
-        let times = FlowTimes::of(scenario);
+        let times = FlowTimes::from_events(scenario);
         let mut expansion = Expansion { scenario, network, routes, seed, times, plans: Vec::new(), uses };
         for (group, flow) in scenario.flows.iter().enumerate() {
             if let Err(problem) = expansion.add_group(group, flow) {
@@ -50,21 +50,21 @@ impl Flows {
 }
 
 /// Estimated cost of each group. All flows that cross a link get an equal share of it.
-fn work(plans: &[FlowPlan], uses: &[DirectionUse], network: &Network, duration: Span) -> Vec<GroupWork> {
+fn work(plans: &[FlowPlan], uses: &[DirectionUse], network: &NetworkGraph, duration: Span) -> Vec<GroupWork> {
     let of_link = |link: &usize| {
         let sharers = uses.get(*link).map_or(1.0, |used| used.sharers.max(1.0));
         network.highest_rate(*link).bits_per_second() as f64 / sharers
     };
     let of_group = |plans: &[FlowPlan]| {
         let first = plans.first()?;
-        let workload = Workload::of(&first.traffic, &first.transport);
+        let workload = Workload::new(&first.traffic, &first.transport);
         let mut sum = FlowWork::default();
         for plan in plans {
-            let lasts = plan.on_between(plan.start, plan.stop.min(Instant::ZERO + duration)).seconds();
+            let lasts = plan.active_time(plan.start, plan.stop.min(Instant::ZERO + duration)).seconds();
             let share = plan.forward.iter().map(of_link).fold(f64::INFINITY, f64::min);
             let work = workload.work(lasts, share, plan.forward.len(), plan.backward.len());
-            sum.happenings += work.happenings;
-            sum.vain += work.vain;
+            sum.events += work.events;
+            sum.wasted += work.wasted;
             sum.memory += work.memory;
         }
         Some(GroupWork { group: first.group, work: sum })
@@ -92,7 +92,7 @@ impl GroupRoute {
 /// Inputs and results of the expansion of groups.
 struct Expansion<'a> {
     scenario: &'a Scenario,
-    network: &'a Network,
+    network: &'a NetworkGraph,
     routes: Routes<'a>,
     seed: Seed,
     /// Start and stop times that events set.
@@ -129,7 +129,7 @@ impl Expansion<'_> {
             class: flow.class(),
             dscp: flow.dscp(),
             active,
-            at_most: flow.arrivals.as_ref().and_then(Arrivals::at_most),
+            at_most: flow.arrivals.as_ref().and_then(Arrivals::active_limit),
             thresholds: flow.timely.0.clone(),
             playout: playout.map_err(|error| resolved("playout", error))?.unwrap_or_default(),
             reception: Reception {
@@ -205,7 +205,7 @@ impl Expansion<'_> {
         let template =
             |text: &str, key: &str| Template::parse(text).map_err(|why| Box::new(Problem::new(at.key(key), why)));
         let (from, to) = (template(from, "from")?, template(to, "to")?);
-        let via = Via::of(flow, at)?;
+        let via = Via::parse(flow, at)?;
         let mut ways = Vec::with_capacity(count as usize);
         let mut name = String::new();
         // Per end: the last host's index, and its distance from the host before. The next host is probably at the same
@@ -269,7 +269,7 @@ impl Expansion<'_> {
         let sharers = match &flow.arrivals {
             _ if traffic.is_whole() => 0.0,
             Some(arrivals) => {
-                let at_once = arrivals.per_second(traffic) * arrivals.stays().unwrap_or_default().seconds();
+                let at_once = arrivals.mean_rate(traffic) * arrivals.stays().unwrap_or_default().seconds();
                 at_once / ways.len().max(1) as f64
             }
             None => 1.0,

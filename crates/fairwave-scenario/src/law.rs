@@ -238,7 +238,7 @@ pub struct BandwidthDelay {
     /// Number of bandwidth-delay products.
     pub bdp: f64,
     /// The buffer is never smaller than this many packets.
-    #[serde(default = "one")]
+    #[serde(default = "default_least_packets")]
     pub at_least_packets: u32,
     /// The packet size that converts bytes to packets; the papers count packets of 1000 bytes.
     #[serde(default = "thousand_bytes")]
@@ -248,7 +248,7 @@ pub struct BandwidthDelay {
     pub round_trip: Option<Span>,
 }
 
-fn one() -> u32 {
+fn default_least_packets() -> u32 {
     1
 }
 
@@ -321,7 +321,7 @@ impl<T: Law> LawTable<T> {
     ///
     /// # Errors
     /// Numbers that JSON cannot represent (NaN, infinity).
-    pub fn of(law: &T) -> Result<Self, serde_json::Error> {
+    pub fn from_law(law: &T) -> Result<Self, serde_json::Error> {
         match serde_json::to_value(law)? {
             Value::Object(mut table) => {
                 table.retain(|_, value| !value.is_null());

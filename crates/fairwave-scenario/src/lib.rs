@@ -33,7 +33,7 @@
 //! Imports run in one direction. Text: `path`, `suggest`, `origin`, `error`, `tree`. Written scenario: `values`,
 //! `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `active`, `model`.
 //! Derived from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `events`, `check`.
-//! Plan: `plan`, `export`, `route`, `network`, `happenings`, `tap`, `flows`, `expand`. Input and output: `read`,
+//! Plan: `plan`, `export`, `route`, `network_graph`, `link_events`, `tap`, `flows`, `expand`. Input and output: `read`,
 //! `write`, `exchange`, `overrides`.
 
 pub mod access;
@@ -53,13 +53,13 @@ mod expand;
 mod export;
 mod flows;
 pub mod foreign;
-mod happenings;
 mod hosts;
 pub mod law;
+mod link_events;
 mod load;
 mod media;
 pub mod model;
-mod network;
+mod network_graph;
 mod origin;
 mod overrides;
 mod path;

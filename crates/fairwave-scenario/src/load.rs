@@ -35,7 +35,7 @@ impl Scenario {
         if problems.len() > before {
             return counted;
         }
-        for (name, class, percent) in load.shares.each() {
+        for (name, class, percent) in load.shares.entries() {
             let members: Vec<usize> =
                 (0..self.flows.len()).filter(|&index| self.flows[index].class() == class).collect();
             let counts = match self.counts(&load, &members, name, percent) {
@@ -120,7 +120,7 @@ fn check(load: &Load, at: &Path, problems: &mut Vec<Problem>) {
     }
     let at = at.key("shares");
     let mut sum = 0.0;
-    for (name, _, percent) in load.shares.each() {
+    for (name, _, percent) in load.shares.entries() {
         if !(0.0..=100.0).contains(&percent) {
             problems.push(
                 Problem::new(at.key(name), format!("`{name}` is {percent}"))
@@ -132,7 +132,7 @@ fn check(load: &Load, at: &Path, problems: &mut Vec<Problem>) {
         sum += percent;
     }
     if (sum - 100.0).abs() > SLACK {
-        let [voice, other, tcp] = load.shares.each().map(|(_, _, percent)| percent);
+        let [voice, other, tcp] = load.shares.entries().map(|(_, _, percent)| percent);
         problems.push(
             Problem::new(at, format!("`shares` add up to {sum} % ({voice} + {other} + {tcp})"))
                 .allowed("shares of voice, other-udp and tcp that add up to 100 %")

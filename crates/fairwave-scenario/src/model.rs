@@ -57,7 +57,7 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
     /// Default seed of runs.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(default = "default_count", skip_serializing_if = "is_default_count")]
     pub seed: u64,
     /// A named topology. Its links are used together with the links under `link`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub struct Link {
     /// Node at the other end.
     pub to: String,
     /// Number of links created from this table.
-    #[serde(skip_serializing_if = "is_one")]
+    #[serde(skip_serializing_if = "is_default_count")]
     pub count: u64,
     /// Properties of both directions. The forward direction needs a rate and a delay, or a medium.
     #[serde(flatten)]
@@ -120,7 +120,7 @@ table_with_direction! {
         /// Node at the other end.
         to: String,
         /// Number of links created from this table.
-        #[serde(default = "one")]
+        #[serde(default = "default_count")]
         count: u64,
     } and {
         /// True (the default): both directions. False: only from `from` to `to`.
@@ -377,11 +377,11 @@ impl Flow {
     }
 }
 
-fn one() -> u64 {
+fn default_count() -> u64 {
     1
 }
 
-fn is_one(value: &u64) -> bool {
+fn is_default_count(value: &u64) -> bool {
     *value == 1
 }
 

@@ -36,7 +36,7 @@ impl PartialEq for Origin {
 
 impl Origin {
     /// Returns an origin with file name and text, and without positions.
-    pub(crate) fn of_text(file: &str, text: &str) -> Self {
+    pub(crate) fn from_text(file: &str, text: &str) -> Self {
         Origin { file: file.to_owned(), text: text.to_owned(), ..Origin::default() }
     }
 

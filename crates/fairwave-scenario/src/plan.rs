@@ -79,22 +79,23 @@ impl Plan {
             }
         }
         let crossed = self.links.iter().zip(unyielding).filter(|(_, unyielding)| *unyielding);
-        let said = crossed.filter_map(|(link, _)| Some((&*link.name, link.direction.queue.discipline.caution()?)));
-        said.chain(self.left_over())
-            .chain(self.marked_in_vain())
-            .chain(self.classic_by_mistake())
+        let warnings = crossed.filter_map(|(link, _)| Some((&*link.name, link.direction.queue.discipline.caution()?)));
+        warnings
+            .chain(self.warn_leftovers())
+            .chain(self.warn_useless_marking())
+            .chain(self.warn_classic_congestion())
             .chain(service::unmatched(&self.flows, &self.links))
             .collect()
     }
 
     /// Warns of rates recorded for longer than the run. Links whose recordings have the same length share one warning.
-    fn left_over(&self) -> Vec<(&str, String)> {
-        let mut said: Vec<(&str, Span, &str, usize)> = Vec::new();
+    fn warn_leftovers(&self) -> Vec<(&str, String)> {
+        let mut warnings: Vec<(&str, Span, &str, usize)> = Vec::new();
         for link in &self.links {
             let Some(RecordedLength { length, .. }) = link.direction.rate.recorded() else { continue };
-            match said.iter_mut().find(|(_, known, ..)| *known == length) {
+            match warnings.iter_mut().find(|(_, known, ..)| *known == length) {
                 Some((.., others)) => *others += 1,
-                None if length > self.duration => said.push((&link.name, length, link.direction.rate.name(), 0)),
+                None if length > self.duration => warnings.push((&link.name, length, link.direction.rate.name(), 0)),
                 None => {}
             }
         }
@@ -105,18 +106,18 @@ impl Plan {
                 format!("the {law} of its rate{also} lasts {length}, the run {}: the rest is not used", self.duration),
             )
         };
-        said.into_iter().map(words).collect()
+        warnings.into_iter().map(words).collect()
     }
 
     /// Warns of groups that reduce their rate only a little per mark, but whose packets an L4S queue classifies as classic TCP.
-    fn classic_by_mistake(&self) -> Vec<(&str, String)> {
-        let mut said: Vec<(usize, &LinkPlan)> = Vec::new();
+    fn warn_classic_congestion(&self) -> Vec<(&str, String)> {
+        let mut warnings: Vec<(usize, &LinkPlan)> = Vec::new();
         for flow in &self.flows {
             let is_taken = flow.transport.tcp().is_some_and(|tcp| tcp.marks == Marks::Accurate && !tcp.one_answer);
             let separates = |link: &&LinkPlan| link.direction.queue.discipline.nature().l4s;
             let there = flow.forward.iter().filter_map(|link| self.links.get(*link)).find(separates);
-            if let Some(link) = there.filter(|_| is_taken && said.iter().all(|(group, _)| *group != flow.group)) {
-                said.push((flow.group, link));
+            if let Some(link) = there.filter(|_| is_taken && warnings.iter().all(|(group, _)| *group != flow.group)) {
+                warnings.push((flow.group, link));
             }
         }
         let words = |(group, link): (usize, &LinkPlan)| {
@@ -133,23 +134,23 @@ impl Plan {
                 ),
             ))
         };
-        said.into_iter().filter_map(words).collect()
+        warnings.into_iter().filter_map(words).collect()
     }
 
     /// Warns of groups that ask for ECN marks although no queue on their route marks.
-    fn marked_in_vain(&self) -> Vec<(&str, String)> {
+    fn warn_useless_marking(&self) -> Vec<(&str, String)> {
         let marks = |link: &usize| self.links.get(*link).is_some_and(|link| link.direction.queue.discipline.marks());
-        let mut said = Vec::new();
+        let mut warnings = Vec::new();
         for flow in &self.flows {
             let asks = flow.transport.tcp().is_some_and(|tcp| tcp.marks != Marks::None);
-            if asks && !flow.forward.iter().any(marks) && !said.contains(&flow.group) {
-                said.push(flow.group);
+            if asks && !flow.forward.iter().any(marks) && !warnings.contains(&flow.group) {
+                warnings.push(flow.group);
             }
         }
         let words = "its packets may be marked instead of dropped, and no queue on their way marks any, so it works as without: write \
                      queue = { discipline = \"codel\", ecn = true } (or fq-codel, dualpi2, …; docs/queues.md), or ecn = \"none\"";
         let name = |group: usize| self.groups.get(group).map(|name| (name.as_str(), words.to_owned()));
-        said.into_iter().filter_map(name).collect()
+        warnings.into_iter().filter_map(name).collect()
     }
 }
 
@@ -337,13 +338,13 @@ impl FlowPlan {
     }
 
     /// All routes of its packets, in both directions, including later routes.
-    pub fn every_route(&self) -> impl Iterator<Item = &Vec<usize>> {
+    pub fn routes(&self) -> impl Iterator<Item = &Vec<usize>> {
         let later = self.reroutes.iter().flat_map(|reroute| [&reroute.forward, &reroute.backward]);
         [&self.forward, &self.backward].into_iter().chain(later)
     }
 
     /// Active time between two instants, without pauses.
-    pub fn on_between(&self, from: Instant, until: Instant) -> Span {
+    pub fn active_time(&self, from: Instant, until: Instant) -> Span {
         let within = |(begins, ends): (Instant, Instant)| ends.min(until).since(begins.max(from));
         match &self.active {
             Some(active) => active.iter().fold(Span::ZERO, |sum, interval| sum + within(*interval)),

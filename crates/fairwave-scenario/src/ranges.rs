@@ -172,7 +172,7 @@ pub(crate) fn check_law<T: Law>(law: &LawTable<T>, at: &Path, problems: &mut Vec
 /// Records the result of a law's check of its values, or of another configuration's in `fairwave-core`.
 pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems: &mut Vec<Problem>) {
     if let Err(ConfigError { key, value, allowed, example }) = checked {
-        let place = within(at, &key);
+        let place = join_dotted(at, &key);
         problems.push(
             Problem::new(place, format!("`{key}` is {value}"))
                 .allowed(allowed)
@@ -182,7 +182,7 @@ pub(crate) fn check_config(checked: Result<(), ConfigError>, at: &Path, problems
 }
 
 /// The path of a key in dotted form. Numbers are list indices.
-pub(crate) fn within(at: &Path, key: &str) -> Path {
+pub(crate) fn join_dotted(at: &Path, key: &str) -> Path {
     key.split('.').fold(at.clone(), |path, key| match key.parse() {
         Ok(index) => path.index(index),
         Err(_) => path.key(key),

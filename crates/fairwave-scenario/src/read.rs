@@ -26,7 +26,7 @@ impl Scenario {
     /// # Errors
     /// All mistakes found, each with its line.
     pub fn from_toml(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
-        Self::from_tree(Tree::from_toml(text), Origin::of_text(file, text))
+        Self::from_tree(Tree::from_toml(text), Origin::from_text(file, text))
     }
 
     /// Reads and checks a scenario in JSON. `file` is the name in messages.
@@ -34,7 +34,7 @@ impl Scenario {
     /// # Errors
     /// All mistakes found, each with its line.
     pub fn from_json(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
-        Self::from_tree(Tree::from_json(text), Origin::of_text(file, text))
+        Self::from_tree(Tree::from_json(text), Origin::from_text(file, text))
     }
 
     /// Reads JSON or TOML: JSON if the file name ends in `.json` or the text begins with `{`.
@@ -129,8 +129,8 @@ fn read(mut tree: Tree) -> Result<Scenario, Vec<Problem>> {
     loop {
         let error = match serde_path_to_error::deserialize::<_, Scenario>(tree.to_value()) {
             Ok(scenario) if problems.is_empty() => {
-                let taken = lists_for_tables(&tree, &scenario);
-                return if taken.is_empty() { Ok(scenario) } else { Err(taken) };
+                let misplaced = lists_for_tables(&tree, &scenario);
+                return if misplaced.is_empty() { Ok(scenario) } else { Err(misplaced) };
             }
             Ok(_) => return Err(problems),
             Err(error) => error,
@@ -196,24 +196,24 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
     let (first, others) = quoted.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
     // Within a law's table, serde gives no position. The values quoted in its message locate the mistake, and the whole law is
     // removed.
-    let whole = |problem: Problem| Diagnosis { problem, remove: path.clone(), meant: None };
+    let diagnose = |problem: Problem| Diagnosis { problem, remove: path.clone(), meant: None };
     if message.starts_with("unknown field") {
         return unknown_key(tree, path, first, others);
     }
     if message.starts_with("missing field") {
         let owner = path.last_key().map_or_else(|| "the scenario".to_owned(), |key| format!("this {key}"));
         let problem = Problem::new(path.key(first), format!("{owner} lacks the key `{first}`"));
-        return whole(problem.help(example_for(first)));
+        return diagnose(problem.help(example_for(first)));
     }
     if message.starts_with("unknown variant") {
         let Some(value) = value_below(tree, path, first) else { return unknown_key(tree, path, first, others) };
         let what = law_of(&value).to_owned();
         if what == "capacity" {
             let problem = Problem::new(value, format!("`capacity` is the text `{first}`"));
-            return whole(problem.allowed(CAPACITIES).help(foreign::capacity(first)));
+            return diagnose(problem.allowed(CAPACITIES).help(foreign::capacity(first)));
         }
         let problem = Problem::new(value, format!("unknown {what} `{first}`")).allowed(others.join(", "));
-        return whole(problem.help(meant_name(&what, first, others)));
+        return diagnose(problem.help(meant_name(&what, first, others)));
     }
     if let Some(rest) = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: ")) {
         let (found, expected) = rest.split_once(", expected ").unwrap_or((rest, "something else"));
@@ -223,15 +223,15 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
         let mut what = format!("`{key}` is {}", plainly(found));
         // The plan's memory check never sees a value that the type rejects, so its memory is estimated here.
         if let Some(packets) = text.parse::<f64>().ok().filter(|packets| key == "packets" && *packets > 1e9) {
-            what += &format!(": such a buffer would need about {} of memory", cost::of_packets(packets));
+            what += &format!(": such a buffer would need about {} of memory", cost::buffer_memory(packets));
         }
         if key == "capacity" && expected == "string or map" {
-            return whole(Problem::new(value, what).allowed(CAPACITIES).help(foreign::capacity(text)));
+            return diagnose(Problem::new(value, what).allowed(CAPACITIES).help(foreign::capacity(text)));
         }
         let problem = Problem::new(value, what).allowed(plainly(expected));
         let is_number = ["integer", "floating"].iter().any(|kind| found.starts_with(kind));
         let readings = if is_number { foreign::readings(quantity_of(&key, expected), &key, text) } else { Vec::new() };
-        return whole(match readings.is_empty() {
+        return diagnose(match readings.is_empty() {
             false => problem.help(format!("write the unit, too: {}", alternatives(&key, &readings))),
             true => problem,
         });
@@ -241,14 +241,14 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
         && let Some((allowed, example)) = rest.split_once("; write for example ")
     {
         let problem = Problem::new(key_below(tree, path, first), what).allowed(allowed);
-        return whole(problem.help(format!("write for example {example}")));
+        return diagnose(problem.help(format!("write for example {example}")));
     }
     // A message of a fairwave type, such as a unit: "`10 Mbq` is not a rate: unknown unit `Mbq` (one of …); write …".
     let value = value_below(tree, path, first).unwrap_or_else(|| path.clone());
     let (what, help) = message.split_once("; write ").map_or((message, None), |(what, help)| (what, Some(help)));
     let mut problem = Problem::new(value, what.to_owned());
     if problem.path == Path::default().key("duration") && what.ends_with("it is too large") {
-        problem.message += &format!(": {}", cost::of_endless_run());
+        problem.message += &format!(": {}", cost::describe_endless_run());
         problem = problem.allowed(format!("up to {}", Span::MAX));
     }
     if let Some((start, units)) = what.split_once(" (one of ") {
@@ -268,10 +268,10 @@ fn explain(tree: &Tree, path: &Path, message: &str) -> Diagnosis {
             None => Vec::new(),
         };
         if !readings.is_empty() {
-            return whole(problem.help(format!("write {}", listed(&readings))));
+            return diagnose(problem.help(format!("write {}", listed(&readings))));
         }
     }
-    whole(match help {
+    diagnose(match help {
         Some(help) => problem.help(format!("write {help}")),
         None => problem,
     })
@@ -461,7 +461,7 @@ fn value_below(tree: &Tree, path: &Path, text: &str) -> Option<Path> {
         }
         _ => false,
     };
-    if tree.at(path).is_some_and(reads) {
+    if tree.get(path).is_some_and(reads) {
         return Some(path.clone());
     }
     find(tree, path, &mut |_, value| reads(value))
@@ -469,7 +469,7 @@ fn value_below(tree: &Tree, path: &Path, text: &str) -> Option<Path> {
 
 fn find(tree: &Tree, path: &Path, wanted: &mut dyn FnMut(&Path, &Tree) -> bool) -> Option<Path> {
     let mut found = None;
-    tree.at(path)?.walk(path, &mut |inner, _, value| {
+    tree.get(path)?.walk(path, &mut |inner, _, value| {
         if found.is_none() && wanted(inner, value) {
             found = Some(inner.clone());
         }

@@ -12,19 +12,25 @@ use crate::error::Problem;
 use crate::law;
 use crate::path::Path;
 use crate::plan::{FlowPlan, LinkPlan};
-use crate::ranges::within;
+use crate::ranges::join_dotted;
 
 /// Code points and traffic classes of the packets that arrive at a link, each with the size of the largest packet, bytes on the
 /// wire.
-type Comers = BTreeMap<(Dscp, u8), u64>;
+type ArrivingPackets = BTreeMap<(Dscp, u8), u64>;
 
 /// True if a link reads or changes code points.
-fn looks(direction: &Direction) -> bool {
+fn uses_code_points(direction: &Direction) -> bool {
     direction.police.is_some() || direction.shape.is_some() || direction.queue.discipline.class_map().is_some()
 }
 
 /// The code points that a packet can have after a link.
-fn leave_with(police: Option<&PoliceConfig>, queue: &QueueConfig, dscp: Dscp, class: Class, to: &mut BTreeSet<Dscp>) {
+fn add_leaving_dscps(
+    police: Option<&PoliceConfig>,
+    queue: &QueueConfig,
+    dscp: Dscp,
+    class: Class,
+    to: &mut BTreeSet<Dscp>,
+) {
     let own = police.into_iter().flat_map(PoliceConfig::remarks);
     for dscp in own.chain([dscp]) {
         to.insert(dscp);
@@ -32,17 +38,17 @@ fn leave_with(police: Option<&PoliceConfig>, queue: &QueueConfig, dscp: Dscp, cl
         if let Some(within) = map.classes.get(ClassMap::class_of(&map.classes, dscp, class)) {
             let queue = within.queue.of(queue.capacity);
             if within.police.is_some() || queue.discipline.class_map().is_some() {
-                leave_with(within.police.as_ref(), &queue, dscp, class, to);
+                add_leaving_dscps(within.police.as_ref(), &queue, dscp, class, to);
             }
         }
     }
 }
 
 /// The packets that arrive at each link that reads or changes code points.
-fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
-    let mut comers: BTreeMap<usize, Comers> = BTreeMap::new();
-    if !links.iter().any(|link| looks(&link.direction)) {
-        return comers;
+fn arriving_packets(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, ArrivingPackets> {
+    let mut arriving: BTreeMap<usize, ArrivingPackets> = BTreeMap::new();
+    if !links.iter().any(|link| uses_code_points(&link.direction)) {
+        return arriving;
     }
     // Flows of a group are almost identical. Flows with the same route are evaluated once.
     let mut seen = BTreeSet::new();
@@ -52,7 +58,7 @@ fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
             let looking: Vec<usize> = route
                 .iter()
                 .copied()
-                .filter(|link| links.get(*link).is_some_and(|link| looks(&link.direction)))
+                .filter(|link| links.get(*link).is_some_and(|link| uses_code_points(&link.direction)))
                 .collect();
             if looking.is_empty() || !seen.insert((flow.group, size, looking.clone())) {
                 continue;
@@ -62,15 +68,15 @@ fn comers(flows: &[FlowPlan], links: &[LinkPlan]) -> BTreeMap<usize, Comers> {
                 let Some(LinkPlan { direction, .. }) = links.get(index) else { continue };
                 let mut leaving = BTreeSet::new();
                 for dscp in &dscps {
-                    let largest = comers.entry(index).or_default().entry((*dscp, flow.class as u8)).or_default();
+                    let largest = arriving.entry(index).or_default().entry((*dscp, flow.class as u8)).or_default();
                     *largest = (*largest).max(size);
-                    leave_with(direction.police.as_ref(), &direction.queue, *dscp, flow.class, &mut leaving);
+                    add_leaving_dscps(direction.police.as_ref(), &direction.queue, *dscp, flow.class, &mut leaving);
                 }
                 dscps = leaving;
             }
         }
     }
-    comers
+    arriving
 }
 
 fn class_of(number: u8) -> Class {
@@ -84,18 +90,18 @@ pub(crate) fn check(
     place: &dyn Fn(usize) -> Path,
     problems: &mut Vec<Problem>,
 ) {
-    for (index, comers) in comers(flows, links) {
+    for (index, packets) in arriving_packets(flows, links) {
         let Some(link) = links.get(index) else { continue };
         let Direction { rate, queue, police, shape, .. } = &*link.direction;
         let (police, shape, rate) = (police.as_ref(), shape.as_ref(), rate.nominal());
-        for ((dscp, class), size) in comers {
+        for ((dscp, class), size) in packets {
             let least = largest_packet(queue, police, shape, rate, dscp, class_of(class));
             let Some((bucket, key)) = least.filter(|(bucket, _)| *bucket < size) else { continue };
             let what = format!(
                 "a bucket of {bucket} bytes cannot hold a packet of {size} bytes, as on `{}`: no packet would pass",
                 link.name
             );
-            let problem = Problem::new(within(&place(index), &key), what)
+            let problem = Problem::new(join_dotted(&place(index), &key), what)
                 .allowed(format!("{size} bytes or more"))
                 .help(format!("write for example `burst = \"{} B\"`", size * 10));
             if !problems.contains(&problem) {
@@ -107,8 +113,8 @@ pub(crate) fn check(
 
 /// Warns of links with classes that no flow matches, or with only one class in use.
 pub(crate) fn unmatched<'p>(flows: &[FlowPlan], links: &'p [LinkPlan]) -> Vec<(&'p str, String)> {
-    let mut said = Vec::new();
-    let known = comers(flows, links);
+    let mut warnings = Vec::new();
+    let known = arriving_packets(flows, links);
     for (index, link) in links.iter().enumerate() {
         let Direction { queue, police, .. } = &*link.direction;
         if queue.discipline.class_map().is_none() {
@@ -127,7 +133,7 @@ pub(crate) fn unmatched<'p>(flows: &[FlowPlan], links: &'p [LinkPlan]) -> Vec<(&
                 [one] => (one.clone(), "is"),
                 more => (more.join(", "), "are"),
             };
-            said.push((
+            warnings.push((
                 &*link.name,
                 format!(
                     "no flow matches {names} of its class map, which {they} always empty. The packets that come bear the DSCP {}: give a \
@@ -137,7 +143,7 @@ pub(crate) fn unmatched<'p>(flows: &[FlowPlan], links: &'p [LinkPlan]) -> Vec<(&
             ));
         }
     }
-    said
+    warnings
 }
 
 fn note_unmatched(queue: &QueueConfig, coming: &BTreeSet<(Dscp, u8)>, before: &str, empty: &mut Vec<String>) {

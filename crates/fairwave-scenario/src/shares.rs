@@ -36,7 +36,7 @@ pub struct Shares {
 
 impl Shares {
     /// Each class with its name in the language and its share in percent.
-    pub(crate) fn each(&self) -> [(&'static str, Class, f64); 3] {
+    pub(crate) fn entries(&self) -> [(&'static str, Class, f64); 3] {
         [
             ("voice", Class::Voice, self.voice),
             ("other-udp", Class::OtherUdp, self.other_udp),

@@ -243,7 +243,7 @@ impl Topology {
         if !main {
             return layered(&[&self.access], self.base_access());
         }
-        let errors = LawTable::of(&LossConfig::from(BernoulliConfig { rate: 0.01 })).ok();
+        let errors = LawTable::from_law(&LossConfig::from(BernoulliConfig { rate: 0.01 })).ok();
         let wireless = Direction { rate: Some(megabits(2)), loss: errors, ..Direction::default() }.into();
         layered(&[&self.sink_access, &Some(wireless), &self.access], self.base_access())
     }

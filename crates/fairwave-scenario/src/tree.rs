@@ -43,7 +43,7 @@ impl Tree {
         if !errors.is_empty() {
             let problem = |error: &toml::de::Error| {
                 Problem::new(Path::default(), format!("this is not TOML: {}", error.message().replace('\n', "; ")))
-                    .in_place(error.span())
+                    .with_place(error.span())
             };
             return Err(errors.iter().map(problem).collect());
         }
@@ -65,7 +65,7 @@ impl Tree {
             allow_extended_string_escapes: false,
         };
         let failure = |place: Range<usize>, what: String| {
-            vec![Problem::new(Path::default(), format!("this is not JSON: {what}")).in_place(Some(place))]
+            vec![Problem::new(Path::default(), format!("this is not JSON: {what}")).with_place(Some(place))]
         };
         let parsed = jsonc_parser::parse_to_ast(text, &jsonc_parser::CollectOptions::default(), &strict)
             .map_err(|error| failure(error.range().start..error.range().end, error.kind().to_string()))?;
@@ -134,7 +134,7 @@ impl Tree {
     }
 
     /// The value at `path`.
-    pub fn at(&self, path: &Path) -> Option<&Tree> {
+    pub fn get(&self, path: &Path) -> Option<&Tree> {
         path.steps().iter().try_fold(self, |tree, step| tree.child(step))
     }
 
@@ -276,7 +276,7 @@ fn json_value(value: &ast::Value<'_>, path: &Path, problems: &mut Vec<Problem>) 
                 if entries.iter().any(|entry| entry.key == key) {
                     problems.push(
                         Problem::new(inner.clone(), format!("the key `{key}` stands twice in this object"))
-                            .in_place(key_place.clone())
+                            .with_place(key_place.clone())
                             .help("remove one of the two"),
                     );
                 }

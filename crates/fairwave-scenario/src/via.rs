@@ -16,7 +16,7 @@ use fairwave_core::units::{Instant, Span};
 
 use crate::error::Problem;
 use crate::model::{Flow, Scenario};
-use crate::network::Network;
+use crate::network_graph::NetworkGraph;
 use crate::path::Path;
 use crate::plan::{FlowPlan, LinkPlan, Reroute};
 use crate::route::{Edge, Routes};
@@ -39,7 +39,7 @@ impl Via {
     ///
     /// # Errors
     /// A name that is not a valid node template.
-    pub fn of(flow: &Flow, at: &Path) -> Result<Self, Box<Problem>> {
+    pub fn parse(flow: &Flow, at: &Path) -> Result<Self, Box<Problem>> {
         let read = |key: &str, nodes: &Option<Vec<String>>| -> Result<Option<Waypoints>, Box<Problem>> {
             let Some(nodes) = nodes else { return Ok(None) };
             let at = at.key(key);
@@ -58,7 +58,7 @@ impl Waypoints {
     pub fn way(
         &self,
         routes: &mut Routes<'_>,
-        network: &Network,
+        network: &NetworkGraph,
         [from, to]: [usize; 2],
         i: u64,
     ) -> Result<Vec<usize>, Box<Problem>> {
@@ -140,8 +140,9 @@ pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[Li
                 if first.iter().all(|link| !down.contains(link)) {
                     return first.clone();
                 }
-                let found =
-                    known.entry((from, to, down.clone())).or_insert_with(|| without(nodes, &edges, down, from, to));
+                let found = known
+                    .entry((from, to, down.clone()))
+                    .or_insert_with(|| route_around(nodes, &edges, down, from, to));
                 found.clone().unwrap_or_else(|| held.clone())
             };
             let next = (around(&forward, &now.0, flow.from, flow.to), around(&backward, &now.1, flow.to, flow.from));
@@ -188,8 +189,8 @@ pub(crate) fn move_over(
             left.extend((0..links.len()).filter(|link| {
                 links.get(*link).is_some_and(|link| departure.left.iter().any(|left| **left == *link.name))
             }));
-            let ways = without(nodes, &edges, &left, flow.from, flow.to)
-                .zip(without(nodes, &edges, &left, flow.to, flow.from));
+            let ways = route_around(nodes, &edges, &left, flow.from, flow.to)
+                .zip(route_around(nodes, &edges, &left, flow.to, flow.from));
             let Some((forward, backward)) = ways else {
                 let problem = Problem::new(
                     departure.place.clone(),
@@ -239,7 +240,7 @@ fn changes(links: &[LinkPlan], after: Span, duration: Span) -> Vec<(Instant, BTr
 }
 
 /// The links from one node to another that avoid the failed links.
-fn without(nodes: usize, edges: &[Edge], down: &BTreeSet<usize>, from: usize, to: usize) -> Option<Vec<usize>> {
+fn route_around(nodes: usize, edges: &[Edge], down: &BTreeSet<usize>, from: usize, to: usize) -> Option<Vec<usize>> {
     let up: Vec<usize> = (0..edges.len()).filter(|link| !down.contains(link)).collect();
     let left: Vec<Edge> = up.iter().filter_map(|link| edges.get(*link).copied()).collect();
     let way = Routes::new(nodes, &left).route(from, to)?;

@@ -31,7 +31,7 @@ pub(crate) struct Workload {
     bulk: bool,
     /// For traffic with a size instead of a rate (transfers, pages): its configuration, and payload and header of its
     /// packets.
-    whole: Option<(TrafficConfig, PacketSize)>,
+    sized: Option<(TrafficConfig, PacketSize)>,
     /// Events per second other than packets: starts and ends of the application's periods, and the slowest timer.
     wakes: f64,
     udp: bool,
@@ -41,9 +41,9 @@ pub(crate) struct Workload {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FlowWork {
     /// Packet-hops and other simulator events.
-    pub happenings: f64,
-    /// Events among `happenings` due to excess load (more than the network carries) or to the application's periods.
-    pub vain: f64,
+    pub events: f64,
+    /// Events among `events` due to excess load (more than the network carries) or to the application's periods.
+    pub wasted: f64,
     /// Memory in bytes.
     pub memory: f64,
 }
@@ -56,14 +56,14 @@ pub(crate) struct GroupWork {
 
 impl Workload {
     /// Samples the traffic of flows of this kind.
-    pub fn of(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
+    pub fn new(traffic: &TrafficConfig, transport: &TransportConfig) -> Workload {
         let (units, payload, wakes) = sample(traffic);
         Workload {
             packet: 8.0 * Some(largest_packet(traffic, transport)).filter(|size| *size > 0).unwrap_or(1000) as f64,
             units,
             pieces: (payload / most_payload(traffic, transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
-            whole: traffic.is_whole().then(|| (traffic.clone(), transport.packet(false))),
+            sized: traffic.is_whole().then(|| (traffic.clone(), transport.packet(false))),
             wakes: wakes + 1.0 / transport.slowest_timer().seconds().max(1e-9),
             udp: !transport.controls_rate(),
         }
@@ -72,20 +72,20 @@ impl Workload {
     /// The cost of a flow that lasts `seconds`, with a share in bits per second. `there` and `back` count the links of
     /// its routes.
     pub fn work(&self, seconds: f64, share: f64, there: usize, back: usize) -> FlowWork {
-        if let Some((traffic, packet)) = &self.whole {
-            return self.work_of_whole(traffic, *packet, seconds, share, (there + back) as f64);
+        if let Some((traffic, packet)) = &self.sized {
+            return self.sized_work(traffic, *packet, seconds, share, (there + back) as f64);
         }
         let carried_at_most = share * seconds / self.packet;
         let offered = self.units * self.pieces * seconds;
         let carried = if self.bulk { carried_at_most } else { offered.min(carried_at_most) };
         let rest = (offered - carried).max(0.0);
         // Each packet above the carried load is created and then either meets a full buffer or waits.
-        let vain = rest + rest / self.pieces + self.wakes * seconds;
+        let wasted = rest + rest / self.pieces + self.wakes * seconds;
         let hops = there + if self.udp { 0 } else { back };
         let waiting = if self.udp { 0.0 } else { rest * BYTES_PER_WAITING };
         FlowWork {
-            happenings: carried * hops as f64 + (offered - rest) / self.pieces + vain,
-            vain,
+            events: carried * hops as f64 + (offered - rest) / self.pieces + wasted,
+            wasted,
             memory: self.units * seconds * BYTES_PER_UNIT + waiting,
         }
     }
@@ -94,14 +94,7 @@ impl Workload {
 impl Workload {
     /// The cost of traffic with a size: the volume of `seconds`, limited to the link's capacity. All data given to the
     /// transport waits in the sender.
-    fn work_of_whole(
-        &self,
-        traffic: &TrafficConfig,
-        packet: PacketSize,
-        seconds: f64,
-        share: f64,
-        hops: f64,
-    ) -> FlowWork {
+    fn sized_work(&self, traffic: &TrafficConfig, packet: PacketSize, seconds: f64, share: f64, hops: f64) -> FlowWork {
         let Some(Volume { units, payload }) = traffic.volume(seconds) else { return FlowWork::default() };
         let (most, header) = (packet.payload.get().max(1) as f64, packet.header.get() as f64);
         let packets = units + payload / most;
@@ -110,9 +103,9 @@ impl Workload {
         // only after the previous page is complete.
         let carried = (packets * (bytes_carried / (payload + packets * header).max(1.0)).min(1.0)).max(1.0);
         let units = units.min(1.0 + carried);
-        let vain = self.wakes * seconds;
+        let wasted = self.wakes * seconds;
         let waiting = packets / units.max(1.0) * BYTES_PER_WAITING;
-        FlowWork { happenings: carried * hops + units + vain, vain, memory: units * BYTES_PER_UNIT + waiting }
+        FlowWork { events: carried * hops + units + wasted, wasted, memory: units * BYTES_PER_UNIT + waiting }
     }
 }
 
@@ -122,16 +115,16 @@ fn sample(traffic: &TrafficConfig) -> (f64, f64, f64) {
     if traffic.is_bulk() {
         let begins: Vec<Instant> =
             std::iter::from_fn(|| source.next_activity()).take(SAMPLE).map(|period| period.from).collect();
-        return (0.0, 0.0, 2.0 * per_second(&begins));
+        return (0.0, 0.0, 2.0 * mean_rate(&begins));
     }
     let units: Vec<_> = std::iter::from_fn(|| source.next_unit()).take(SAMPLE).collect();
     let payload = units.iter().map(|unit| f64::from(unit.payload)).sum::<f64>() / units.len().max(1) as f64;
     let made: Vec<Instant> = units.iter().map(|unit| unit.created).collect();
-    (per_second(&made), payload, 0.0)
+    (mean_rate(&made), payload, 0.0)
 }
 
 /// Rate per second of events at these times. The first time is 0. Returns 0 if the source ended within the sample.
-fn per_second(times: &[Instant]) -> f64 {
+fn mean_rate(times: &[Instant]) -> f64 {
     match times {
         [first, .., last] if times.len() == SAMPLE => (SAMPLE - 1) as f64 / last.since(*first).seconds().max(1e-9),
         _ => 0.0,
@@ -145,7 +138,7 @@ mod tests {
     fn workload(traffic: &str, transport: &str) -> Workload {
         let traffic: TrafficConfig = serde_json::from_str(traffic).expect("traffic");
         let transport: TransportConfig = serde_json::from_str(transport).expect("a transport");
-        Workload::of(&traffic, &transport)
+        Workload::new(&traffic, &transport)
     }
 
     const CBR: &str = r#"{ "kind": "cbr", "rate": "8 Mb/s", "payload": "960 B" }"#;
@@ -155,8 +148,8 @@ mod tests {
         let udp = workload(CBR, r#"{ "name": "udp" }"#);
         // 1041.67 packets of 1000 bytes on the wire (8.33 Mb/s) over three links. Each packet is one unit.
         let work = udp.work(1.0, 10e6, 3, 3);
-        assert!((work.happenings - 4.0 * 8e6 / 7680.0).abs() < 5.0, "{}", work.happenings);
-        assert!(work.vain < 1.0);
+        assert!((work.events - 4.0 * 8e6 / 7680.0).abs() < 5.0, "{}", work.events);
+        assert!(work.wasted < 1.0);
     }
 
     #[test]
@@ -165,7 +158,7 @@ mod tests {
         let offered = 8e6 / 7680.0;
         for (workload, kept) in [(udp, 32.0), (tcp, 32.0 + 24.0)] {
             let work = workload.work(1000.0, 8.0, 1, 1);
-            assert!((work.vain / (1000.0 * offered) - 2.0).abs() < 0.02, "{}", work.vain);
+            assert!((work.wasted / (1000.0 * offered) - 2.0).abs() < 0.02, "{}", work.wasted);
             assert!(work.memory / (1000.0 * offered * kept) > 0.98, "{}", work.memory);
         }
     }
@@ -174,7 +167,7 @@ mod tests {
     fn bulk_data_fills_its_share_both_ways() {
         let bulk = workload(r#"{ "kind": "bulk" }"#, r#"{ "name": "tcp/reno", "preset": "rfc", "segment": "960 B" }"#);
         let work = bulk.work(10.0, 8e6, 2, 2);
-        assert!((work.happenings - 4.0 * 10.0 * 1000.0).abs() < 10.0, "{}", work.happenings);
+        assert!((work.events - 4.0 * 10.0 * 1000.0).abs() < 10.0, "{}", work.events);
     }
 
     #[test]
@@ -184,6 +177,6 @@ mod tests {
             &format!(r#"{{ "kind": "bulk-on-off", "on": {period}, "off": {period} }}"#),
             r#"{ "name": "tcp/reno" }"#,
         );
-        assert!(bulk.work(1.0, 1.0, 1, 1).vain > 1e8);
+        assert!(bulk.work(1.0, 1.0, 1, 1).wasted > 1e8);
     }
 }

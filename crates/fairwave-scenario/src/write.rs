@@ -73,15 +73,15 @@ impl Scenario {
             let (queue, loss) = (link.spec.there.queue(), link.spec.there.loss());
             (link.spec.there.queue, link.spec.there.loss) = (Some(queue), Some(loss));
             link.spec = link.spec.spelled_out();
-            link.spec.there = std::mem::take(&mut link.spec.there).without_defaults();
+            link.spec.there = std::mem::take(&mut link.spec.there).omit_defaults();
         }
         whole.events = whole.events.iter().map(Event::spelled_out).collect();
         let of_topology = whole.topology.iter_mut().flat_map(|topology| topology.specs_mut());
         let of_flows = whole.flows.iter_mut().flat_map(|flow| {
-            if let Ok(transport) = flow.transport.with_details(details).and_then(|law| LawTable::of(&law)) {
+            if let Ok(transport) = flow.transport.with_details(details).and_then(|law| LawTable::from_law(&law)) {
                 flow.transport = transport;
             }
-            if let Ok(traffic) = flow.traffic.with_details(details).and_then(|law| LawTable::of(&law)) {
+            if let Ok(traffic) = flow.traffic.with_details(details).and_then(|law| LawTable::from_law(&law)) {
                 flow.traffic = traffic;
             }
             flow.playout = flow.playout.as_ref().map(LawTable::spelled_out);
@@ -154,7 +154,7 @@ const INNER_KEYS: [&str; 14] = [
     "queue",
 ];
 
-fn in_order(table: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
+fn sort_entries(table: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut entries: Vec<_> = table.iter().filter(|(_, value)| !value.is_null()).collect();
     let rank = |key: &str| INNER_KEYS.iter().position(|known| *known == key).unwrap_or(INNER_KEYS.len());
     entries.sort_by(|(a, _), (b, _)| (rank(a), a).cmp(&(rank(b), b)));
@@ -162,7 +162,7 @@ fn in_order(table: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
 }
 
 fn write_keys(table: &Value, text: &mut String) {
-    for (key, value) in in_order(table.as_object().unwrap_or(&serde_json::Map::new())) {
+    for (key, value) in sort_entries(table.as_object().unwrap_or(&serde_json::Map::new())) {
         text.push_str(&format!("{} = {}\n", toml_key(key), inline(value)));
     }
 }
@@ -171,7 +171,7 @@ pub(crate) fn inline(value: &Value) -> String {
     match value {
         Value::Object(table) if table.is_empty() => "{}".to_owned(),
         Value::Object(table) => {
-            let entries: Vec<String> = in_order(table)
+            let entries: Vec<String> = sort_entries(table)
                 .into_iter()
                 .map(|(key, value)| format!("{} = {}", toml_key(key), inline(value)))
                 .collect();

@@ -325,7 +325,7 @@ fn queue() -> impl Strategy<Value = LawTable<QueueConfig>> {
     prop_oneof![
         Just(LawTable::default()),
         (1u32..10_000).prop_map(|packets| {
-            LawTable::of(&QueueConfig::new(Capacity::Packets(packets), DropTailConfig {})).expect("a queue")
+            LawTable::from_law(&QueueConfig::new(Capacity::Packets(packets), DropTailConfig {})).expect("a queue")
         }),
         (0.0..8.0, 1u32..100).prop_map(|(bdp, at_least_packets)| {
             let capacity = BandwidthDelay { bdp, at_least_packets, ..BandwidthDelay::default() };
@@ -337,14 +337,14 @@ fn queue() -> impl Strategy<Value = LawTable<QueueConfig>> {
 fn loss() -> impl Strategy<Value = LawTable<LossConfig>> {
     prop_oneof![
         Just(LawTable::default()),
-        (0.0..=1.0).prop_map(|rate| LawTable::of(&BernoulliConfig { rate }.into()).expect("a loss")),
+        (0.0..=1.0).prop_map(|rate| LawTable::from_law(&BernoulliConfig { rate }.into()).expect("a loss")),
     ]
 }
 
 fn written_rate() -> impl Strategy<Value = WrittenRate> {
     prop_oneof![
         varied(rate()).prop_map(WrittenRate::Constant),
-        rate().prop_map(|rate| WrittenRate::Law(LawTable::of(&rate.into()).expect("a rate law"))),
+        rate().prop_map(|rate| WrittenRate::Law(LawTable::from_law(&rate.into()).expect("a rate law"))),
     ]
 }
 
@@ -402,8 +402,8 @@ prop_compose! {
             from: None,
             to: None,
             path: reverse.then(|| "reverse".to_owned()),
-            transport: LawTable::of(&TransportConfig::default()).expect("a transport"),
-            traffic: LawTable::of(&TrafficConfig::Voice(Default::default())).expect("traffic"),
+            transport: LawTable::from_law(&TransportConfig::default()).expect("a transport"),
+            traffic: LawTable::from_law(&TrafficConfig::Voice(Default::default())).expect("traffic"),
             route: None,
             route_back: None,
             failover: None,

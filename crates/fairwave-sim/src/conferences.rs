@@ -34,11 +34,11 @@ impl Rooms {
         };
         match leg.role {
             LegRole::Up { who } => {
-                let (sender, receiver) = room.up(who, context, config, media, stream)?;
+                let (sender, receiver) = room.open_uplink(who, context, config, media, stream)?;
                 Ok((AnySender::Own(Box::new(sender)), AnyReceiver::Own(Box::new(receiver))))
             }
             LegRole::Down { from, to } => {
-                let (sender, receiver) = room.down((from, to), context, config, media, stream);
+                let (sender, receiver) = room.open_downlink((from, to), context, config, media, stream);
                 Ok((AnySender::Own(Box::new(sender)), AnyReceiver::Own(Box::new(receiver))))
             }
         }

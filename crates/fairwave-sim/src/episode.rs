@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use fairwave_core::transport::TransportConfig;
-use fairwave_core::transport::policy::{Desk, OBSERVED, Outcome, SharedDesk};
+use fairwave_core::transport::policy::{OBSERVED, Outcome, PolicyQueue, SharedPolicyQueue};
 use fairwave_core::transport::rate_control::{PolicyConfig, RateControlConfig};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
@@ -42,7 +42,7 @@ pub struct Step {
 /// A run in progress under external control.
 pub struct Episode {
     run: SteppedRun<'static, (), ()>,
-    desk: SharedDesk,
+    queue: SharedPolicyQueue,
     interval: Span,
     end: Instant,
     is_over: bool,
@@ -65,7 +65,7 @@ impl Episode {
     /// Fails if the run cannot start, the flow has no controllable quantity, or the sender does not start before the
     /// end of the run.
     pub fn begin(mut plan: Plan, flow: usize, interval: Span) -> Result<(Self, Step), String> {
-        let desk = SharedDesk::new(Desk::new(interval, None));
+        let queue = SharedPolicyQueue::new(PolicyQueue::new(interval, None));
         let interval = interval.max(Span::from_millis(1));
         let Some(steered) = plan.flows.get_mut(flow) else {
             return Err(format!("there is no flow number {flow}"));
@@ -77,13 +77,13 @@ impl Episode {
                     RateControlConfig::Policy(own) => own,
                     _ => PolicyConfig::default(),
                 };
-                (control.desk, control.file) = (Some(desk.clone()), None);
+                (control.policy_queue, control.file) = (Some(queue.clone()), None);
                 config.control = RateControlConfig::Policy(control);
                 TransportConfig::Webrtc(config)
             }
             TransportConfig::TcpPolicy(tcp) => {
                 let mut tcp = tcp.clone();
-                (tcp.law.desk, tcp.law.file) = (Some(desk.clone()), None);
+                (tcp.law.policy_queue, tcp.law.file) = (Some(queue.clone()), None);
                 TransportConfig::TcpPolicy(tcp)
             }
             other => {
@@ -97,9 +97,9 @@ impl Episode {
         steered.transport = Arc::new(transport);
         let (name, end) = (steered.name.clone(), Instant::ZERO + plan.duration);
         let run = SteppedRun::owning(plan, (), ()).map_err(|error| error.to_string())?;
-        let mut episode = Episode { run, desk, interval, end, is_over: false };
+        let mut episode = Episode { run, queue, interval, end, is_over: false };
         let mut until = Instant::ZERO;
-        while !episode.desk.with(|desk| desk.has_begun() && desk.ends() <= until) {
+        while !episode.queue.with(|queue| queue.has_begun() && queue.ends() <= until) {
             until += episode.interval;
             if until > end {
                 return Err(format!("`{name}` does not begin before the run ends at {end}"));
@@ -112,7 +112,7 @@ impl Episode {
 
     /// Closes the current interval.
     fn close(&mut self) -> Step {
-        let (at, outcome, next) = self.desk.with(|desk| (desk.ends(), desk.close(), desk.ends()));
+        let (at, outcome, next) = self.queue.with(|queue| (queue.ends(), queue.close(), queue.ends()));
         self.is_over = next > self.end;
         Step { outcome, at: at.seconds(), is_last: self.is_over }
     }
@@ -131,9 +131,9 @@ impl Episode {
         if self.is_over {
             return Ok(Step { at: self.end.seconds(), is_last: true, ..Step::default() });
         }
-        let until = self.desk.with(|desk| {
-            desk.act(action);
-            desk.ends()
+        let until = self.queue.with(|queue| {
+            queue.act(action);
+            queue.ends()
         });
         self.run.advance(until)?;
         Ok(self.close())

@@ -136,7 +136,7 @@ impl Network {
         const SEVERAL: usize = usize::MAX - 1;
         let mut feeder = vec![NOBODY; self.links.items.len()];
         for flow in &plan.flows {
-            for route in flow.every_route() {
+            for route in flow.routes() {
                 feeder[route[0]] = SEVERAL;
                 for pair in route.windows(2) {
                     let known = &mut feeder[pair[1]];
@@ -159,7 +159,7 @@ impl Network {
         for (flow, &reactive) in plan.flows.iter().zip(reactive) {
             allowed[flow.from] = false;
             allowed[flow.to] &= reactive && flow.reroutes.is_empty() && !self.links[flow.backward[0]].is_managed();
-            for route in flow.every_route() {
+            for route in flow.routes() {
                 for pair in route.windows(2) {
                     allowed[plan.links[pair[0]].to] = false;
                 }
@@ -183,7 +183,7 @@ impl Network {
         for flow in &plan.flows {
             visits[flow.from] += 1;
             visits[flow.to] += 1;
-            for route in flow.every_route() {
+            for route in flow.routes() {
                 let passed = route.len().saturating_sub(1);
                 route.iter().take(passed).for_each(|&link| visits[plan.links[link].to] += 1);
             }

@@ -33,7 +33,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub fn of(unit: &Unit) -> Self {
+    pub fn for_unit(unit: &Unit) -> Self {
         Header {
             unit: unit.id,
             length: unit.payload,
@@ -100,11 +100,11 @@ impl Reader {
             if bytes.is_empty() && *left > 0 {
                 return;
             }
-            let taken = bytes.len().min(*left as usize);
-            bytes = &bytes[taken..];
-            *left -= if *left == ENDLESS { 0 } else { taken as u32 };
+            let length = bytes.len().min(*left as usize);
+            bytes = &bytes[length..];
+            *left -= if *left == ENDLESS { 0 } else { length as u32 };
             let complete = *left == 0;
-            deliver(header.delivery(taken as u32, complete));
+            deliver(header.delivery(length as u32, complete));
             if complete {
                 self.unit = None;
             }

@@ -413,7 +413,7 @@ impl Connection {
             path.wave = ack.wave;
         }
         self.echo = ack.echo;
-        self.hear(now, next, ack.congestion_echo, ack.marked);
+        self.note_marks_and_deliveries(now, next, ack.congestion_echo, ack.marked);
         let path = &mut self.path;
         if path.acknowledged > 0 {
             path.rtt = now.since(ack.echo);
@@ -465,12 +465,12 @@ impl Connection {
     }
 
     /// The window that a decrease starts from, see [`Path::in_use`].
-    fn in_use(&self) -> f64 {
-        self.in_use_of(self.max - self.una)
+    fn decrease_base(&self) -> f64 {
+        self.decrease_base_for(self.max - self.una)
     }
 
-    /// Like `in_use`, with `flight` segments in flight.
-    pub fn in_use_of(&self, flight: u32) -> f64 {
+    /// Like `decrease_base`, with `flight` segments in flight.
+    pub fn decrease_base_for(&self, flight: u32) -> f64 {
         let inflated = self.window.congestion + f64::from(self.inflation);
         if self.parameters.decrease_from_flight {
             f64::from(flight).min(inflated).max(1.0)
@@ -487,7 +487,7 @@ impl Connection {
             return Verdict::Congestion;
         }
         self.path.now = now;
-        self.path.in_use = self.in_use();
+        self.path.in_use = self.decrease_base();
         self.path.transmissions = transmissions;
         self.path.timed_out_before = self.timed_out;
         let verdict = self.control.on_loss(&self.path, &mut self.window);
@@ -507,7 +507,7 @@ impl Connection {
     /// Asks the controller about a timeout.
     pub fn ask_on_timeout(&mut self, now: Instant) -> Verdict {
         self.path.now = now;
-        self.path.in_use = self.in_use();
+        self.path.in_use = self.decrease_base();
         if self.una == 0 && self.parameters.handshake {
             self.syn_lost = true;
             if self.parameters.shrinks_after_lost_syn {
@@ -583,14 +583,14 @@ impl Connection {
             if late && self.una == 2 && self.parameters.handshake && self.window.congestion < 2.0 {
                 self.window.congestion = self.initial_window;
             }
-            self.tell(true);
+            self.report_ack(true);
         }
     }
 
     /// Reports to the controller an acknowledgement that does not open the window.
     #[inline(always)] // on the path of every acknowledgement
     pub fn note_ack(&mut self) {
-        self.tell(false);
+        self.report_ack(false);
     }
 
     /// Discards expired data. Must be called first on every event.

@@ -6,7 +6,7 @@ use super::{Connection, Transmission};
 use crate::control::Controller;
 use crate::delivery::DeliveryRate;
 use crate::marks::MarkReaction;
-use crate::pacing::{Pacer, Pacing, of_window};
+use crate::pacing::{Pacer, Pacing, window_rate};
 use crate::pieces::Ring;
 use crate::recovery::Recovery;
 use crate::{Marks, TcpParameters};
@@ -64,7 +64,7 @@ impl Extras {
 impl Connection {
     /// Calls `run` if there are extras. The call stays out of line.
     #[inline]
-    fn if_extended(&mut self, run: impl FnOnce(&mut Self)) {
+    fn with_extras(&mut self, run: impl FnOnce(&mut Self)) {
         if self.extras.is_some() {
             run(self);
         }
@@ -78,15 +78,15 @@ impl Connection {
 
     /// Processes the marks and deliveries of an acknowledgement of everything before `next`.
     #[inline]
-    pub fn hear(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
-        self.if_extended(|own| own.note_marks_and_delivery(now, next, echo, count));
+    pub fn note_marks_and_deliveries(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
+        self.with_extras(|own| own.update_marks_and_rate(now, next, echo, count));
     }
 
     #[inline(never)]
-    fn note_marks_and_delivery(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
+    fn update_marks_and_rate(&mut self, now: Instant, next: u32, echo: bool, count: u32) {
         let Some(extras) = &mut self.extras else { return };
         if let Some(answers) = &mut extras.answers {
-            self.path.marked = answers.hear(next, echo, count);
+            self.path.marked = answers.on_echo(next, echo, count);
         }
         if let Some(rate) = &mut extras.rate {
             rate.deliver(now, self.una, next, &mut self.path);
@@ -104,17 +104,17 @@ impl Connection {
     /// Reports to the controller an acknowledgement, which may or may not open the window, then a mark, then the
     /// rate sample.
     #[inline(always)] // on the path of every acknowledgement
-    pub fn tell(&mut self, may_open: bool) {
+    pub fn report_ack(&mut self, may_open: bool) {
         if may_open && self.extras.as_ref().is_none_or(|extras| extras.opens_window()) {
             self.control.on_ack(&self.path, &mut self.window);
         } else {
             self.control.on_other_ack(&self.path, &mut self.window);
         }
-        self.if_extended(Self::tell_mark_and_sample);
+        self.with_extras(Self::report_mark_and_sample);
     }
 
     #[inline(never)]
-    fn tell_mark_and_sample(&mut self) {
+    fn report_mark_and_sample(&mut self) {
         let Some(extras) = &mut self.extras else { return };
         let is_marked = extras.answers.as_mut().is_some_and(MarkReaction::take_due);
         let is_sampled = !extras.sampled_by_recovery;
@@ -128,7 +128,7 @@ impl Connection {
 
     fn answer_mark(&mut self) {
         // The newly acknowledged data was in flight when the segment was marked.
-        self.path.in_use = self.in_use_of(self.path.flight);
+        self.path.in_use = self.decrease_base_for(self.path.flight);
         self.path.transmissions = 1;
         self.path.timed_out_before = false;
         self.control.on_mark(&self.path, &mut self.window);
@@ -184,7 +184,7 @@ impl Connection {
     /// congestion fields are set.
     #[inline]
     pub fn leave(&mut self, now: Instant, segment: u32, again: bool, packet: Option<&mut Packet>) {
-        self.if_extended(|own| own.note_leaving(now, segment, again, packet));
+        self.with_extras(|own| own.note_leaving(now, segment, again, packet));
     }
 
     #[inline(never)]
@@ -230,7 +230,7 @@ impl Connection {
             return rate;
         }
         let flight = self.max - self.una;
-        of_window(self.window.congestion, self.window.threshold, flight, self.rtt.smoothed(&self.parameters.rto))
+        window_rate(self.window.congestion, self.window.threshold, flight, self.rtt.smoothed(&self.parameters.rto))
     }
 
     /// True if pacing allows a segment to leave now. If not, schedules the transmission.

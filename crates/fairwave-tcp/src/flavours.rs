@@ -21,7 +21,7 @@ macro_rules! flavours {
 
             pub fn needs(self) -> Needs {
                 match self {
-                    $($(Flavour::$Variant => Needs::of::<control::$Config>(),)+)+
+                    $($(Flavour::$Variant => Needs::from_law::<control::$Config>(),)+)+
                 }
             }
 

@@ -39,7 +39,7 @@ impl OutOfOrderSegments {
             Box::new(Pieces::Alike { segment, piece, later })
         });
         if let Pieces::Alike { segment: first, piece: model, later } = &mut **pieces {
-            if let Some(time) = how_much_later(model, segment.wrapping_sub(*first), &piece) {
+            if let Some(time) = creation_offset(model, segment.wrapping_sub(*first), &piece) {
                 later.put(next, segment, time);
             } else {
                 let mut each = Ring::new(FIRST_HELD);
@@ -94,7 +94,7 @@ impl Pieces {
 
 /// The creation time of `piece` relative to `model`, nanoseconds, for a segment that is `behind` positions after
 /// the model's. `None` if the pieces differ in other fields than unit and time, or if the time does not fit.
-fn how_much_later(model: &Piece, behind: u32, piece: &Piece) -> Option<i32> {
+fn creation_offset(model: &Piece, behind: u32, piece: &Piece) -> Option<i32> {
     let alike = Piece { created: piece.created, unit: model.unit.wrapping_add(behind), ..*model };
     let later = piece.created.nanos().wrapping_sub(model.created.nanos()) as i64;
     i32::try_from(later).ok().filter(|_| alike == *piece)

@@ -289,7 +289,7 @@ pub struct Needs {
 
 impl Needs {
     /// The needs of a controller.
-    pub const fn of<C: ControlLaw>() -> Self {
+    pub const fn from_law<C: ControlLaw>() -> Self {
         Needs {
             recovery: C::RECOVERY,
             waves: C::WAVES,

@@ -61,7 +61,7 @@ impl MarkReaction {
 
     /// Processes the echo and the total count of an acknowledgement of everything before `next`. Returns the
     /// number of new marks.
-    pub fn hear(&mut self, next: u32, echo: bool, count: u32) -> u32 {
+    pub fn on_echo(&mut self, next: u32, echo: bool, count: u32) -> u32 {
         if self.marks == Marks::Classic {
             self.holds = echo;
             self.due = echo && next > self.answered;
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn rfc_8257_section_3_2_marks_that_begin_or_end_are_acknowledged_at_once_and_each_is_counted() {
         let mut echo = Echo::new(Marks::Accurate);
-        let told: Vec<_> = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0, Ecn::Ce]
+        let echoes: Vec<_> = [Ecn::Ect0, Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ect0, Ecn::Ce]
             .map(|ecn| (echo.on_segment(ecn, false), echo.counted))
             .into();
-        assert_eq!(told, [(false, 0), (true, 1), (false, 2), (true, 2), (false, 2), (true, 3)]);
+        assert_eq!(echoes, [(false, 0), (true, 1), (false, 2), (true, 2), (false, 2), (true, 3)]);
         assert!(!echo.stands);
     }
 
@@ -181,14 +181,14 @@ mod tests {
     fn a_mark_is_answered_once_for_what_was_in_flight_at_the_answer_before() {
         for (marks, counts) in [(Marks::Classic, [0; 4]), (Marks::Accurate, [1, 3, 4, 6])] {
             let mut answers = MarkReaction::new(marks, true);
-            answers.hear(5, true, counts[0]);
+            answers.on_echo(5, true, counts[0]);
             assert!(answers.take_due() && !answers.take_due(), "asked once");
             answers.answer(20, true);
-            answers.hear(6, true, counts[1]);
+            answers.on_echo(6, true, counts[1]);
             assert!(!answers.take_due());
-            answers.hear(20, true, counts[2]);
+            answers.on_echo(20, true, counts[2]);
             assert!(!answers.take_due(), "what was in flight at the answer ends with 19");
-            answers.hear(21, true, counts[3]);
+            answers.on_echo(21, true, counts[3]);
             assert!(answers.take_due(), "{marks:?}");
         }
     }
@@ -196,22 +196,22 @@ mod tests {
     #[test]
     fn new_marks_are_what_the_count_has_grown_by_and_an_old_count_brings_none() {
         let mut answers = MarkReaction::new(Marks::Scalable, false);
-        let news: Vec<u32> = [3, 3, 2, 7].map(|count| answers.hear(9, false, count)).into();
+        let news: Vec<u32> = [3, 3, 2, 7].map(|count| answers.on_echo(9, false, count)).into();
         assert_eq!(news, [3, 0, 0, 4]);
         assert_eq!(answers.counted(), 7);
         let mut answers = MarkReaction { counted: u32::MAX, ..MarkReaction::new(Marks::Accurate, false) };
-        assert_eq!(answers.hear(9, false, 1), 2, "it starts again from 0 after 2³² − 1");
+        assert_eq!(answers.on_echo(9, false, 1), 2, "it starts again from 0 after 2³² − 1");
     }
 
     #[test]
     fn rfc_3168_section_6_1_2_an_echo_does_not_open_the_window_and_a_count_leaves_it_to_the_law() {
         let mut classic = MarkReaction::new(Marks::Classic, true);
-        classic.hear(5, true, 0);
+        classic.on_echo(5, true, 0);
         assert!(!classic.opens());
-        classic.hear(6, false, 0);
+        classic.on_echo(6, false, 0);
         assert!(classic.opens());
         let mut accurate = MarkReaction::new(Marks::Accurate, true);
-        accurate.hear(5, false, 9);
+        accurate.on_echo(5, false, 9);
         assert!(accurate.opens());
     }
 

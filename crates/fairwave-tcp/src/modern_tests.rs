@@ -46,14 +46,14 @@ enum Event {
 
 /// A controller with a constant window and pace. It logs its calls.
 struct LoggingController {
-    told: CallLog,
+    log: CallLog,
     window: f64,
     rate: f64,
 }
 
 impl LoggingController {
     fn note(&self, event: Event) {
-        self.told.0.lock().expect("a note").push(event);
+        self.log.0.lock().expect("a note").push(event);
     }
 }
 
@@ -90,13 +90,13 @@ impl Controller for LoggingController {
 /// A connection with a logging controller. It keeps `window` segments in flight and sends at most `rate` segments
 /// per second.
 fn noting(config: &TcpConfig, needs: Needs, window: f64, rate: f64, bulk: bool) -> (TcpWire, CallLog) {
-    let told = CallLog::default();
-    let control = Control::Own(Box::new(LoggingController { told: told.clone(), window, rate }));
+    let log = CallLog::default();
+    let control = Control::Own(Box::new(LoggingController { log: log.clone(), window, rate }));
     let parameters = Arc::new(config.parameters_with(needs));
     let context = FlowContext { bulk, ..FlowContext::default() };
     let receiver = TcpReceiver::new(context, &parameters);
     let sender = TcpSender::new(context, parameters, control, Seed(1).stream("tcp"));
-    (Wire::new(sender, receiver, Span::from_millis(50)), told)
+    (Wire::new(sender, receiver, Span::from_millis(50)), log)
 }
 
 impl CallLog {
@@ -167,18 +167,18 @@ fn a_mark_halves_the_window_and_nothing_is_sent_again_whatever_the_recovery() {
 fn a_marked_window_is_answered_once_and_the_next_one_again() {
     // Every segment of a round trip of 32 is marked, then one in the next.
     for marks in [Marks::Classic, Marks::Accurate] {
-        let (mut wire, told) = noting(&marked_by(marks), SACK, 32.0, f64::INFINITY, true);
+        let (mut wire, log) = noting(&marked_by(marks), SACK, 32.0, f64::INFINITY, true);
         wire.mark = Box::new(|packet, _| (100..132).contains(&sequence(packet)) || sequence(packet) == 170);
         wire.run_until(at(3000));
-        let marks_told = told.all().iter().filter(|event| matches!(event, Event::Mark)).count();
+        let marks_told = log.all().iter().filter(|event| matches!(event, Event::Mark)).count();
         assert_eq!(marks_told, 2, "{marks:?}");
-        assert!(!told.all().iter().any(|event| matches!(event, Event::Loss)));
+        assert!(!log.all().iter().any(|event| matches!(event, Event::Loss)));
     }
 }
 
 #[test]
 fn the_echo_stands_until_the_sender_has_told_of_its_answer_and_opens_no_window() {
-    let (mut wire, told) = noting(&marked_by(Marks::Classic), SACK, 10.0, f64::INFINITY, true);
+    let (mut wire, log) = noting(&marked_by(Marks::Classic), SACK, 10.0, f64::INFINITY, true);
     wire.mark = Box::new(|packet, _| sequence(packet) == 50);
     wire.run_until(at(3000));
     let echoes: Vec<u32> = (wire.feedback.iter())
@@ -192,7 +192,7 @@ fn the_echo_stands_until_the_sender_has_told_of_its_answer_and_opens_no_window()
         .map(|(_, packet)| sequence(packet))
         .collect();
     assert_eq!(told_of, [60]);
-    let other: Vec<u32> = (told.all().iter())
+    let other: Vec<u32> = (log.all().iter())
         .filter_map(|event| if let Event::Other(path) = event { Some(path.unacknowledged) } else { None })
         .collect();
     assert_eq!(other, echoes, "RFC 3168 §6.1.2");
@@ -202,7 +202,7 @@ fn the_echo_stands_until_the_sender_has_told_of_its_answer_and_opens_no_window()
 fn each_marked_segment_is_counted_once_even_if_acknowledgements_are_lost_or_delayed() {
     for (delayed, lose) in [(false, 0.0), (true, 0.0), (false, 0.3), (true, 0.3)] {
         let config = TcpConfig { delayed_ack: Some(delayed), ..marked_by(Marks::Accurate) };
-        let (mut wire, told) = noting(&config, SACK, 20.0, f64::INFINITY, true);
+        let (mut wire, log) = noting(&config, SACK, 20.0, f64::INFINITY, true);
         wire.mark = Box::new(|packet, _| sequence(packet) % 7 < 3 && sequence(packet) < 300);
         let mut dice = Seed(4).stream("acks");
         wire.lose_feedback = Box::new(move |_, _| dice.chance(lose));
@@ -211,7 +211,7 @@ fn each_marked_segment_is_counted_once_even_if_acknowledgements_are_lost_or_dela
             Event::Ack(path) | Event::Other(path) => path.marked,
             _ => 0,
         };
-        let counted: u32 = told.all().iter().map(marked).sum();
+        let counted: u32 = log.all().iter().map(marked).sum();
         assert_eq!(counted, (1..300).filter(|segment| segment % 7 < 3).count() as u32, "{delayed} {lose}");
     }
 }
@@ -219,14 +219,14 @@ fn each_marked_segment_is_counted_once_even_if_acknowledgements_are_lost_or_dela
 #[test]
 fn a_loss_within_a_window_whose_mark_was_answered_is_repaired_and_not_answered_again() {
     let answers = |needs: Needs, marks| {
-        let (mut wire, told) = noting(&marked_by(marks), needs, 32.0, f64::INFINITY, true);
+        let (mut wire, log) = noting(&marked_by(marks), needs, 32.0, f64::INFINITY, true);
         wire.mark = Box::new(|packet, _| sequence(packet) == 100);
         wire.fate = Box::new(|_, _, packet| match packet.body {
             Body::Segment { sequence: 120, retransmission: false, .. } => PathFate::Lose,
             _ => PathFate::Pass,
         });
         wire.run_until(at(3000));
-        let count = |wanted: fn(&Event) -> bool| told.all().iter().filter(|event| wanted(event)).count();
+        let count = |wanted: fn(&Event) -> bool| log.all().iter().filter(|event| wanted(event)).count();
         let recovered = count(|event| matches!(event, Event::Recovered));
         assert_eq!((recovered, sendings(&wire, 120).len()), (1, 2), "{marks:?} {needs:?}");
         (count(|event| matches!(event, Event::Mark)), count(|event| matches!(event, Event::Loss)))
@@ -240,14 +240,14 @@ fn a_loss_within_a_window_whose_mark_was_answered_is_repaired_and_not_answered_a
 
 #[test]
 fn a_mark_within_a_window_whose_loss_was_answered_is_not_answered() {
-    let (mut wire, told) = noting(&marked_by(Marks::Accurate), SACK, 32.0, f64::INFINITY, true);
+    let (mut wire, log) = noting(&marked_by(Marks::Accurate), SACK, 32.0, f64::INFINITY, true);
     wire.mark = Box::new(|packet, _| sequence(packet) == 120);
     wire.fate = Box::new(|_, _, packet| match packet.body {
         Body::Segment { sequence: 100, retransmission: false, .. } => PathFate::Lose,
         _ => PathFate::Pass,
     });
     wire.run_until(at(3000));
-    let events = told.all();
+    let events = log.all();
     assert_eq!(events.iter().filter(|event| matches!(event, Event::Loss)).count(), 1);
     assert!(!events.iter().any(|event| matches!(event, Event::Mark)));
 }
@@ -367,10 +367,10 @@ fn a_sample_measures_the_rate_of_a_bottleneck_within_a_hundredth() {
         for megabits in [1u64, 10, 100] {
             let rate = megabits as f64 * 1e6 / (8.0 * 1040.0);
             // One and a half times the path's capacity, without a loss.
-            let (mut wire, told) = noting(&undelayed(), needs, 1.5 * (rate * 0.1 + 2.0), f64::INFINITY, true);
+            let (mut wire, log) = noting(&undelayed(), needs, 1.5 * (rate * 0.1 + 2.0), f64::INFINITY, true);
             wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
             wire.run_until(at(3000));
-            let rates: Vec<f64> = told.samples().iter().map(|sample| sample.rate.expect("long enough")).collect();
+            let rates: Vec<f64> = log.samples().iter().map(|sample| sample.rate.expect("long enough")).collect();
             let settled = &rates[rates.len() / 2..];
             assert!(settled.len() > 50);
             for &one in settled {
@@ -385,14 +385,14 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
     for recovery in [Recovery::Sack, Recovery::Rack] {
         let needs = Needs { samples: true, ..Needs::recovery(recovery) };
         let rate = 10e6 / (8.0 * 1040.0);
-        let (mut wire, told) = noting(&undelayed(), needs, 200.0, f64::INFINITY, true);
+        let (mut wire, log) = noting(&undelayed(), needs, 200.0, f64::INFINITY, true);
         wire.bottleneck = Some(Rate::from_bits_per_second(10_000_000));
         let mut dice = Seed(3).stream("loss");
         wire.fate = Box::new(
             move |number, _, _| if number > 300 && dice.chance(0.01) { PathFate::Lose } else { PathFate::Pass },
         );
         wire.run_until(at(10_000));
-        let samples = told.samples();
+        let samples = log.samples();
         let settled = &samples[samples.len() / 5..];
         // A loss leaves a gap at the bottleneck's output, so the delivery rate is at most its rate, and close to it.
         let most = settled.iter().filter_map(|sample| sample.rate).fold(0.0, f64::max);
@@ -413,7 +413,7 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
 #[test]
 fn a_sender_that_its_application_holds_back_says_so_with_every_sample() {
     let needs = Needs { samples: true, ..SACK };
-    let (mut wire, told) = noting(&undelayed(), needs, 50.0, f64::INFINITY, false);
+    let (mut wire, log) = noting(&undelayed(), needs, 50.0, f64::INFINITY, false);
     let unit = |id: u32| Unit {
         id,
         payload: 1000,
@@ -423,23 +423,23 @@ fn a_sender_that_its_application_holds_back_says_so_with_every_sample() {
     };
     wire.units = (0..100).map(unit).collect();
     wire.run_until(at(4000));
-    let samples = told.samples();
+    let samples = log.samples();
     assert_eq!(samples.len(), 100);
     assert!(samples.iter().all(|sample| sample.application_limited));
     let rate = samples.last().and_then(|sample| sample.rate).expect("one");
     assert!((rate / 50.0 - 1.0).abs() < 0.25, "the application's rate: {rate}");
-    let (mut wire, told) = noting(&undelayed(), needs, 50.0, f64::INFINITY, true);
+    let (mut wire, log) = noting(&undelayed(), needs, 50.0, f64::INFINITY, true);
     wire.run_until(at(1000));
-    assert!(told.samples().iter().all(|sample| !sample.application_limited));
+    assert!(log.samples().iter().all(|sample| !sample.application_limited));
 }
 
 #[test]
 fn a_sample_comes_after_the_acknowledgement_that_it_belongs_to_and_before_what_that_lets_go() {
     for recovery in [Recovery::Newreno, Recovery::Sack, Recovery::Rack] {
         let needs = Needs { samples: true, ..Needs::recovery(recovery) };
-        let (mut wire, told) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
+        let (mut wire, log) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
         wire.run_until(at(1000));
-        let events = told.all();
+        let events = log.all();
         for pair in events.chunks(2) {
             assert!(matches!(pair, [Event::Ack(_), Event::Sample(_)]), "{recovery:?}: {pair:?}");
         }
@@ -573,11 +573,11 @@ fn recovery_by_time_finds_a_retransmission_that_was_lost() {
 #[test]
 fn a_timeout_ends_with_word_of_recovery_where_losses_are_found_by_time() {
     let needs = Needs::recovery(Recovery::Rack);
-    let (mut wire, told) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
+    let (mut wire, log) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
     wire.fate = Box::new(|_, now, _| if (at(500)..at(2200)).contains(&now) { PathFate::Lose } else { PathFate::Pass });
     wire.run_until(at(10_000));
     assert!(wire.sender.view().timeouts >= 1);
-    assert!(told.all().iter().any(|event| matches!(event, Event::Recovered)));
+    assert!(log.all().iter().any(|event| matches!(event, Event::Recovered)));
 }
 
 fn any_recovery() -> impl Strategy<Value = Option<Recovery>> {
@@ -619,7 +619,7 @@ proptest! {
         };
         let needs = Needs { samples, ..SACK };
         prop_assert_eq!(config.check_with(needs), Ok(()));
-        let (wire, told) = noting(&config, needs, 20.0, f64::INFINITY, false);
+        let (wire, log) = noting(&config, needs, 20.0, f64::INFINITY, false);
         let mut wire = wire;
         wire.bottleneck = bottleneck.map(|megabits| Rate::from_bits_per_second(megabits * 100_000));
         wire.most_acts = 200_000;
@@ -651,7 +651,7 @@ proptest! {
         prop_assert_eq!(connection.una(), connection.max());
         prop_assert_eq!(wire.sender.deadline(), Instant::NEVER);
         if samples {
-            let delivered: u64 = told.samples().iter().map(|sample| u64::from(sample.newly_delivered)).sum();
+            let delivered: u64 = log.samples().iter().map(|sample| u64::from(sample.newly_delivered)).sum();
             prop_assert_eq!(delivered, u64::from(connection.max() - 1), "each segment once");
             prop_assert_eq!((connection.path().delivered, connection.path().pipe), (delivered, 0));
         }

@@ -32,7 +32,7 @@ const RATIOS: [f64; 2] = [2.0, 1.2];
 
 /// Linux' pacing rate, segments per second, for a window of `window` segments with threshold `threshold`, `flight`
 /// segments in flight and the round trip `smoothed`. Infinite without a round trip.
-pub(super) fn of_window(window: f64, threshold: f64, flight: u32, smoothed: Span) -> f64 {
+pub(super) fn window_rate(window: f64, threshold: f64, flight: u32, smoothed: Span) -> f64 {
     let ratio = RATIOS[usize::from(window >= threshold / 2.0)];
     ratio * window.max(f64::from(flight)) / smoothed.seconds()
 }
@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     fn a_window_is_paced_at_twice_its_rate_in_slow_start_and_at_one_and_a_fifth_after() {
-        let rate = |window, threshold, flight| of_window(window, threshold, flight, Span::from_millis(100));
+        let rate = |window, threshold, flight| window_rate(window, threshold, flight, Span::from_millis(100));
         assert_eq!(rate(10.0, 1e9, 0), 200.0);
         assert_eq!(rate(49.0, 100.0, 0), 980.0, "below half of the threshold");
         assert_eq!(rate(50.0, 100.0, 0), 600.0);
         assert_eq!(rate(50.0, 100.0, 80), 960.0, "what is in flight if that is more");
-        assert!(of_window(10.0, 1e9, 0, Span::ZERO).is_infinite());
+        assert!(window_rate(10.0, 1e9, 0, Span::ZERO).is_infinite());
     }
 }

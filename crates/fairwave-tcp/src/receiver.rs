@@ -541,16 +541,16 @@ mod tests {
         assert_eq!((*rate, *wave), (2e6, 7));
         // A wave with one segment has no rate, so the previous rate remains.
         receiver.on_packet(Instant::ZERO + Span::from_millis(40), &waving(5, 8, 3), &mut out);
-        let said = |out: &Output| match out.packets.last().map(|packet| packet.body) {
+        let fields = |out: &Output| match out.packets.last().map(|packet| packet.body) {
             Some(Body::Ack { rate, wave, .. }) => (rate, wave),
             _ => (0.0, 0),
         };
-        assert_eq!(said(&out), (2e6, 7));
+        assert_eq!(fields(&out), (2e6, 7));
         // Measured from the wave's first segment, by the later arrivals: 1000 B in 8 ms, then the same again.
         for (n, millis) in [(6, 48), (7, 56)] {
             receiver.on_packet(Instant::ZERO + Span::from_millis(millis), &waving(n, 8, 3), &mut out);
         }
-        assert_eq!(said(&out), (1e6, 8));
+        assert_eq!(fields(&out), (1e6, 8));
     }
 
     proptest! {

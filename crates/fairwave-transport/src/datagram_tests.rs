@@ -138,7 +138,7 @@ fn compare(transport: Value, traffic: Value) -> Vec<Body> {
     let (sender, receiver) = made();
     let plain = run(sender, receiver, units(&traffic));
     let (sender, receiver) = made();
-    let format = Format::of(context.flow, transport.protocol(), &traffic, ["alice", "bob"]);
+    let format = Format::for_flow(context.flow, transport.protocol(), &traffic, ["alice", "bob"]);
     let sender = WiredEndpoint::new(sender, &context, &format, true, Span::ZERO);
     let receiver = WiredEndpoint::new(receiver, &context, &format, false, AHEAD);
     let wired = run(sender, receiver, units(&traffic));
@@ -199,17 +199,17 @@ fn rap_sends_and_hears_the_same() {
 
 #[test]
 fn tcp_in_datagrams_of_our_own_sends_and_hears_the_same() {
-    let said = |sent: &[Body], is: fn(&Body) -> bool| sent.iter().any(is);
+    let contains = |sent: &[Body], is: fn(&Body) -> bool| sent.iter().any(is);
     compare(json!({ "name": "tcp/reno" }), json!("bulk"));
     let sack = compare(json!({ "name": "tcp/sack" }), json!("bulk"));
-    assert!(said(&sack, |body| matches!(body, Body::Ack { sack, .. } if sack[1].first < sack[1].end)));
+    assert!(contains(&sack, |body| matches!(body, Body::Ack { sack, .. } if sack[1].first < sack[1].end)));
     let real = compare(json!({ "name": "tcp/real" }), json!("bulk"));
-    assert!(said(&real, |body| matches!(body, Body::Ack { rate, wave: 1.., .. } if *rate > 0.0)));
+    assert!(contains(&real, |body| matches!(body, Body::Ack { rate, wave: 1.., .. } if *rate > 0.0)));
     let classic = compare(json!({ "name": "tcp/sack", "ecn": "classic" }), json!("bulk"));
-    assert!(said(&classic, |body| matches!(body, Body::Ack { congestion_echo: true, .. })));
-    assert!(said(&classic, |body| matches!(body, Body::Segment { window_reduced: true, .. })));
+    assert!(contains(&classic, |body| matches!(body, Body::Ack { congestion_echo: true, .. })));
+    assert!(contains(&classic, |body| matches!(body, Body::Segment { window_reduced: true, .. })));
     let linux = compare(json!({ "name": "tcp/cubic", "preset": "linux", "ecn": "accurate" }), json!("bulk"));
-    assert!(said(&linux, |body| matches!(body, Body::Ack { marked: 1.., .. })));
+    assert!(contains(&linux, |body| matches!(body, Body::Ack { marked: 1.., .. })));
     let late = compare(json!({ "name": "tcp/sack", "deadline": "100 ms" }), json!({ "kind": "voice" }));
-    assert!(said(&late, |body| matches!(body, Body::Forward { .. })));
+    assert!(contains(&late, |body| matches!(body, Body::Forward { .. })));
 }

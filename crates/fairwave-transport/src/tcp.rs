@@ -109,7 +109,7 @@ impl<C: ControlLaw> JsonSchema for Tcp<C> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let own = C::json_schema(generator);
-        let mut schema = described_with_connection(own, generator, &[Needs::of::<C>()]);
+        let mut schema = described_with_connection(own, generator, &[Needs::from_law::<C>()]);
         // Controllers with a custom reaction to ECN marks also choose how the receiver reports marks.
         if C::MARKS != Marks::None
             && let Some(about) =
@@ -180,7 +180,7 @@ fn default_of(key: &str, preset: Preset, needs: &[Needs]) -> Option<Value> {
 impl<C: ControlLaw> Checked for Tcp<C> {
     fn check(&self) -> Result<(), ConfigError> {
         self.law.check()?;
-        self.connection.check_with(Needs::of::<C>())
+        self.connection.check_with(Needs::from_law::<C>())
     }
 }
 
@@ -193,7 +193,7 @@ impl<C: ControlLaw> Law for Tcp<C> {
 impl<C: ControlLaw> Tcp<C> {
     /// The connection's parameters with all defaults filled in.
     pub fn parameters(&self) -> TcpParameters {
-        self.connection.parameters_with(Needs::of::<C>())
+        self.connection.parameters_with(Needs::from_law::<C>())
     }
 
     /// Like [`AnyTransport::prepare`], with the variant of the controller.
@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn a_key_set_to_its_default_changes_nothing() {
         for preset in Preset::ALL {
-            for needs in [Needs::of::<AimdConfig>(), Needs::of::<PragueConfig>(), UNKNOWN[0], UNKNOWN[1]] {
+            for needs in [Needs::from_law::<AimdConfig>(), Needs::from_law::<PragueConfig>(), UNKNOWN[0], UNKNOWN[1]] {
                 let left_out = TcpConfig { preset, ..TcpConfig::default() };
                 let spelled_out = left_out.spelled_out(needs);
                 assert_eq!(spelled_out.parameters_with(needs), left_out.parameters_with(needs), "{preset:?} {needs:?}");

@@ -4,7 +4,7 @@
 //! At the end of each *monitor interval*, the [`Monitor`] summarises the feedback of the interval in an
 //! observation of [`OBSERVED`] numbers. The policy returns an action `a` from −1 to 1, which multiplies the
 //! sender's rate or window by 2^a. The rate controller `policy` and the TCP controller `tcp/policy` both work in
-//! this way. In a training environment, an external agent takes the place of the network ([`Desk`]).
+//! this way. In a training environment, an external agent takes the place of the network ([`PolicyQueue`]).
 //!
 //! Intervals end at whole multiples of their length since the start of the run. An interval includes feedback that
 //! arrives exactly at its end. So a policy inside a run and the same policy outside, called step by step, produce
@@ -13,8 +13,8 @@
 //! **Assumptions.** The form of action and observation is fairwave's (†). Multiplicative actions by interval
 //! follow Jay et al., *A Deep Reinforcement Learning Perspective on Internet Congestion Control*, ICML 2019, §3.
 
-mod desk;
 mod monitor;
+mod policy_queue;
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 use fairwave_units::config::ConfigError;
 use fairwave_units::units::Span;
 
-pub use desk::{Desk, SharedDesk};
 pub use monitor::{Level, Monitor, OBSERVED, Observation, Outcome, Reward};
+pub use policy_queue::{PolicyQueue, SharedPolicyQueue};
 
 /// Maximum number of layers of a network.
 const MOST_LAYERS: usize = 8;
@@ -46,7 +46,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    fn of(self, sum: f64) -> f64 {
+    fn apply(self, sum: f64) -> f64 {
         match self {
             Activation::Linear => sum,
             Activation::Tanh => libm::tanh(sum),
@@ -143,7 +143,7 @@ impl Policy {
         let mut values = observation.to_vec();
         for layer in &self.layers {
             let sum = |(row, bias): (&Vec<f64>, &f64)| {
-                layer.activation.of(row.iter().zip(&values).fold(*bias, |sum, (weight, value)| sum + weight * value))
+                layer.activation.apply(row.iter().zip(&values).fold(*bias, |sum, (weight, value)| sum + weight * value))
             };
             values = layer.weights.iter().zip(&layer.bias).map(sum).collect();
         }
@@ -151,9 +151,9 @@ impl Policy {
         values.first().copied().filter(|action| !action.is_nan()).unwrap_or(0.0).clamp(-1.0, 1.0)
     }
 
-    /// Creates a desk that this policy decides for.
-    pub fn desk(&self) -> SharedDesk {
-        SharedDesk::new(Desk::new(self.interval, Some(Arc::new(self.clone()))))
+    /// Creates a policy queue that this policy decides for.
+    pub fn queue(&self) -> SharedPolicyQueue {
+        SharedPolicyQueue::new(PolicyQueue::new(self.interval, Some(Arc::new(self.clone()))))
     }
 }
 

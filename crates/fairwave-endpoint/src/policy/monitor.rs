@@ -67,7 +67,7 @@ impl Default for Reward {
 
 impl Reward {
     /// The reward of an interval.
-    pub fn of(&self, outcome: &Outcome) -> f64 {
+    pub fn evaluate(&self, outcome: &Outcome) -> f64 {
         libm::log2(1.0 + outcome.delivered / 100_000.0) - self.delay * outcome.queueing - self.loss * outcome.lost
     }
 }
@@ -148,7 +148,7 @@ impl Monitor {
     }
 
     /// Records feedback. `held` is place 8 of [`Observation`].
-    pub fn heard(&mut self, now: Instant, held: f64) {
+    pub fn record_feedback(&mut self, now: Instant, held: f64) {
         (self.heard, self.held) = (Some(now), held);
     }
 
@@ -211,7 +211,7 @@ mod tests {
             monitor.delayed(delay);
         }
         monitor.round_trip(0.080);
-        monitor.heard(at(190), 0.025);
+        monitor.record_feedback(at(190), 0.025);
         // 12 500 B in 100 ms are 1 Mb/s, a quarter of the granted rate.
         let outcome = monitor.close(at(200), Level::Rate(4e6));
         let wanted = [2.0, 0.0, 0.25, 0.1, 3.0 / 9.0, 0.02, 0.02, 0.08, 0.025, 0.01];
@@ -219,7 +219,7 @@ mod tests {
             assert!((seen - wanted).abs() < 1e-9, "place {place}: {seen}, not {wanted}");
         }
         // log2(11) − 10 · 0.02 − 10 · 0.1.
-        assert!((Reward::default().of(&outcome) - (11.0_f64.log2() - 0.2 - 1.0)).abs() < 1e-9);
+        assert!((Reward::default().evaluate(&outcome) - (11.0_f64.log2() - 0.2 - 1.0)).abs() < 1e-9);
         let next = monitor.close(at(300), Level::Rate(4e6));
         assert_eq!(next.observation[1], -20.0, "nothing arrived");
         assert_eq!((next.lost, next.observation[6]), (0.0, 0.0), "what is not known anew has not changed");

@@ -12,22 +12,22 @@
 //! use fairwave_units::units::{Instant, Span};
 //! use fairwave_endpoint::wire::clock::{Alignment, ReceiverTime, SenderTime};
 //!
-//! let sent = SenderTime::of(Instant::from_seconds(1.0));
-//! let arrived = ReceiverTime::of(Instant::from_seconds(501.03));
+//! let sent = SenderTime::new(Instant::from_seconds(1.0));
+//! let arrived = ReceiverTime::new(Instant::from_seconds(501.03));
 //! // The receiver's clock showed 500.02 s when the sender's report of 0 s arrived, and a round trip takes 40 ms.
-//! let alignment = Alignment::by_report(
-//!     SenderTime::of(Instant::ZERO),
-//!     ReceiverTime::of(Instant::from_seconds(500.02)),
+//! let alignment = Alignment::from_sender_report(
+//!     SenderTime::new(Instant::ZERO),
+//!     ReceiverTime::new(Instant::from_seconds(500.02)),
 //!     Span::from_millis(40),
 //! );
-//! assert_eq!(alignment.one_way(sent, arrived), Span::from_millis(30));
+//! assert_eq!(alignment.delay(sent, arrived), Span::from_millis(30));
 //! ```
 //!
 //! ```compile_fail
 //! use fairwave_units::units::Instant;
 //! use fairwave_endpoint::wire::clock::{ReceiverTime, SenderTime};
 //!
-//! let delay = ReceiverTime::of(Instant::ZERO) - SenderTime::of(Instant::ZERO);
+//! let delay = ReceiverTime::new(Instant::ZERO) - SenderTime::new(Instant::ZERO);
 //! ```
 
 use std::cmp::Ordering;
@@ -61,7 +61,7 @@ pub type WallTime = Time<WallClock>;
 
 impl<C> Time<C> {
     /// Marks an instant as a time of this clock.
-    pub const fn of(instant: Instant) -> Self {
+    pub const fn new(instant: Instant) -> Self {
         Time(instant, PhantomData)
     }
 
@@ -82,7 +82,7 @@ impl<C> Sub for Time<C> {
 impl<C> Add<Span> for Time<C> {
     type Output = Self;
     fn add(self, span: Span) -> Self {
-        Time::of(self.0 + span)
+        Time::new(self.0 + span)
     }
 }
 
@@ -147,7 +147,7 @@ impl<A, B> Offset<A, B> {
     }
 
     /// The offset of two clocks from simultaneous readings.
-    pub fn between(a: Time<A>, b: Time<B>) -> Self {
+    pub fn from_readings(a: Time<A>, b: Time<B>) -> Self {
         Offset { ahead: i128::from(b.0.nanos()) - i128::from(a.0.nanos()), clocks: PhantomData }
     }
 
@@ -164,7 +164,7 @@ impl<A, B> Offset<A, B> {
     /// Converts a time of `A` to a time of `B`, clamped to the range of times.
     pub fn convert(self, time: Time<A>) -> Time<B> {
         let nanos = (i128::from(time.0.nanos()) + self.ahead).clamp(0, i128::from(u64::MAX));
-        Time::of(Instant::from_nanos(nanos as u64))
+        Time::new(Instant::from_nanos(nanos as u64))
     }
 }
 
@@ -172,14 +172,14 @@ impl Alignment {
     /// Estimates the offset from a sender report: its sending time (NTP timestamp, RFC 3550 §6.4.1), its arrival
     /// time and the round-trip time. It assumes that half the round trip is the forward delay. The error is half
     /// the difference of the two one-way delays, so at most half the round trip.
-    pub fn by_report(sent: SenderTime, arrived: ReceiverTime, round_trip: Span) -> Self {
-        Offset::between(sent + round_trip / 2, arrived)
+    pub fn from_sender_report(sent: SenderTime, arrived: ReceiverTime, round_trip: Span) -> Self {
+        Offset::from_readings(sent + round_trip / 2, arrived)
     }
 
     /// The one-way delay; zero if the clocks give a negative delay.
-    pub fn one_way(self, sent: SenderTime, arrived: ReceiverTime) -> Span {
-        let taken = i128::from(arrived.0.nanos()) - i128::from(sent.0.nanos()) - self.ahead;
-        Span::from_nanos(taken.clamp(0, i128::from(u64::MAX)) as u64)
+    pub fn delay(self, sent: SenderTime, arrived: ReceiverTime) -> Span {
+        let nanos = i128::from(arrived.0.nanos()) - i128::from(sent.0.nanos()) - self.ahead;
+        Span::from_nanos(nanos.clamp(0, i128::from(u64::MAX)) as u64)
     }
 }
 
@@ -188,21 +188,21 @@ mod tests {
     use super::*;
 
     fn at<C>(millis: u64) -> Time<C> {
-        Time::of(Instant::ZERO + Span::from_millis(millis))
+        Time::new(Instant::ZERO + Span::from_millis(millis))
     }
 
     #[test]
     fn by_a_common_clock_the_delay_is_the_difference() {
-        assert_eq!(Alignment::common().one_way(at(20), at(65)), Span::from_millis(45));
-        assert_eq!(Alignment::common().one_way(at(65), at(20)), Span::ZERO);
+        assert_eq!(Alignment::common().delay(at(20), at(65)), Span::from_millis(45));
+        assert_eq!(Alignment::common().delay(at(65), at(20)), Span::ZERO);
     }
 
     #[test]
     fn a_report_aligns_clocks_by_half_the_round_trip_whichever_is_ahead() {
         // RFC 3550 §6.4.1: the report carries its sending time. Each direction takes 30 ms.
         for (sent, arrived) in [(1_000, 7_777), (7_777, 1_000)] {
-            let alignment = Alignment::by_report(at(sent), at(arrived), Span::from_millis(60));
-            assert_eq!(alignment.one_way(at(sent + 500), at(arrived + 517)), Span::from_millis(47));
+            let alignment = Alignment::from_sender_report(at(sent), at(arrived), Span::from_millis(60));
+            assert_eq!(alignment.delay(at(sent + 500), at(arrived + 517)), Span::from_millis(47));
             let there = alignment.convert(at(sent + 500));
             assert_eq!(there, at(arrived + 470));
             assert_eq!(alignment.reversed().convert(there), at(sent + 500));
@@ -211,19 +211,19 @@ mod tests {
 
     #[test]
     fn two_machines_whose_walls_agree_are_aligned_by_them() {
-        let sender: Offset<SenderClock, WallClock> = Offset::between(at(5), at(1_700_000_000_000));
-        let receiver: Offset<ReceiverClock, WallClock> = Offset::between(at(99), at(1_700_000_000_010));
+        let sender: Offset<SenderClock, WallClock> = Offset::from_readings(at(5), at(1_700_000_000_000));
+        let receiver: Offset<ReceiverClock, WallClock> = Offset::from_readings(at(99), at(1_700_000_000_010));
         let alignment = sender.then(receiver.reversed());
         assert_eq!(alignment.convert(at(5)), at(89));
-        assert_eq!(alignment.one_way(at(5), at(100)), Span::from_millis(11));
+        assert_eq!(alignment.delay(at(5), at(100)), Span::from_millis(11));
     }
 
     #[test]
     fn a_time_beyond_the_others_zero_is_its_zero() {
-        let alignment: Alignment = Offset::between(at(100), at(0));
+        let alignment: Alignment = Offset::from_readings(at(100), at(0));
         assert_eq!(alignment.convert(at(40)), at(0));
         assert_eq!(
-            alignment.convert(Time::of(Instant::NEVER)) - at(0),
+            alignment.convert(Time::new(Instant::NEVER)) - at(0),
             Span::MAX.saturating_sub(Span::from_millis(100))
         );
     }

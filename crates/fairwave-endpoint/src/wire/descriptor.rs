@@ -54,25 +54,25 @@ pub struct Descriptor {
 
 impl Descriptor {
     /// Bytes without `part` and `parts`.
-    pub const WHOLE: usize = 16;
+    pub const SINGLE_PART: usize = 16;
 
     /// Appends the descriptor to `out`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let whole = (self.part, self.parts) == (0, 1);
+        let is_single = (self.part, self.parts) == (0, 1);
         let mut bytes = [0; CUT];
-        bytes[at::VERSION_AND_FLAGS] = VERSION << 4 | if whole { 0 } else { IS_CUT };
+        bytes[at::VERSION_AND_FLAGS] = VERSION << 4 | if is_single { 0 } else { IS_CUT };
         bytes[at::LAYER] = self.layer;
         put(&mut bytes, at::PAYLOAD, self.payload.to_be_bytes());
         put(&mut bytes, at::UNIT, self.unit.to_be_bytes());
         put(&mut bytes, at::CREATED, self.created.nanos().to_be_bytes());
         put(&mut bytes, at::PART, self.part.to_be_bytes());
         put(&mut bytes, at::PARTS, self.parts.to_be_bytes());
-        out.extend_from_slice(if whole { &bytes[..Self::WHOLE] } else { &bytes });
+        out.extend_from_slice(if is_single { &bytes[..Self::SINGLE_PART] } else { &bytes });
     }
 
     /// Reads the descriptor at the start of a payload.
     pub fn read(payload: &[u8]) -> Result<Descriptor, WireError> {
-        need(payload, Self::WHOLE)?;
+        need(payload, Self::SINGLE_PART)?;
         let reader = Reader(payload);
         let first = reader.u8(at::VERSION_AND_FLAGS);
         if first >> 4 != VERSION {
@@ -103,13 +103,13 @@ impl Descriptor {
     }
 
     /// Reads a descriptor without `part` and `parts`: the protocol does not cut units, or describes parts elsewhere.
-    pub fn read_whole(payload: &[u8]) -> Result<Descriptor, WireError> {
+    pub fn read_single_part(payload: &[u8]) -> Result<Descriptor, WireError> {
         let read = Descriptor::read(payload)?;
         if read.parts == 1 { Ok(read) } else { Err(WireError::Superfluous("part in this protocol")) }
     }
 
     /// Creates the descriptor of a whole unit, or of a part that the protocol describes elsewhere.
-    pub fn whole(layer: u8, payload: u16, unit: u32, created: Instant) -> Descriptor {
+    pub fn single_part(layer: u8, payload: u16, unit: u32, created: Instant) -> Descriptor {
         Descriptor { layer, payload, unit, created, part: 0, parts: 1 }
     }
 }
@@ -128,20 +128,20 @@ mod tests {
 
     #[test]
     fn a_descriptor_is_laid_out_as_the_table_says() {
-        let whole = Descriptor::whole(2, 0x0102, 0x0304_0506, CREATED);
+        let single = Descriptor::single_part(2, 0x0102, 0x0304_0506, CREATED);
         #[rustfmt::skip]
         let expected = [
             0x10, 2, 1, 2, 3, 4, 5, 6, // version and flags, layer, payload, unit
             10, 11, 12, 13, 14, 15, 16, 17, // created
         ];
-        assert_eq!(written(whole), expected);
-        let cut = written(Descriptor { part: 3, parts: 0x0708, ..whole });
+        assert_eq!(written(single), expected);
+        let cut = written(Descriptor { part: 3, parts: 0x0708, ..single });
         assert_eq!((cut[0], &cut[1..16], &cut[16..]), (0x11, &expected[1..], &[0, 3, 7, 8][..]));
     }
 
     #[test]
     fn each_malformed_descriptor_is_refused_for_its_own_reason() {
-        let cut = written(Descriptor { part: 1, parts: 3, ..Descriptor::whole(0, 9, 9, CREATED) });
+        let cut = written(Descriptor { part: 1, parts: 3, ..Descriptor::single_part(0, 9, 9, CREATED) });
         let with = |at: usize, value: u8| {
             let mut bytes = cut.clone();
             bytes[at] = value;
@@ -155,6 +155,6 @@ mod tests {
         let mut bytes = cut.clone();
         bytes[16..].copy_from_slice(&[0, 0, 0, 1]);
         assert_eq!(Descriptor::read(&bytes), Err(WireError::Superfluous("part of a unit that is whole")));
-        assert_eq!(Descriptor::read_whole(&cut), Err(WireError::Superfluous("part in this protocol")));
+        assert_eq!(Descriptor::read_single_part(&cut), Err(WireError::Superfluous("part in this protocol")));
     }
 }

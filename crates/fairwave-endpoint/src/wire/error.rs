@@ -34,10 +34,10 @@ pub enum WireError {
     #[error("byte {0} has bits that are reserved and must be 0")]
     Reserved(usize),
     /// The length field does not match the datagram.
-    #[error("the length field states {said} bytes, but {have} follow")]
+    #[error("the length field states {claimed} bytes, but {have} follow")]
     Length {
         /// The value of the field.
-        said: usize,
+        claimed: usize,
         /// The bytes after the header.
         have: usize,
     },

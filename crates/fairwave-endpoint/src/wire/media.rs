@@ -21,7 +21,7 @@ pub struct Media {
 impl Media {
     /// The parameters of a flow. The codec determines payload type and clock. Without a codec, the clock is 90 kHz
     /// for video, as in its payload formats, and 1 kHz for other traffic. The source is the flow's number plus 1.
-    pub fn of(flow: FlowId, traffic: &TrafficConfig) -> Self {
+    pub fn for_flow(flow: FlowId, traffic: &TrafficConfig) -> Self {
         let other = if traffic.frames().is_some() { (98, 90_000) } else { (96, 1000) };
         let (payload_type, clock) = traffic.call().map_or(other, |(codec, _)| codec.rtp());
         Media { payload_type, clock, ssrc: flow.0.wrapping_add(1) & !RECEIVER }
@@ -86,7 +86,7 @@ mod tests {
     fn a_call_has_its_codecs_clock_and_video_ninety_kilohertz() {
         let media = |text: serde_json::Value| {
             let traffic: TrafficConfig = serde_json::from_value(text).expect("traffic");
-            let Media { payload_type, clock, ssrc } = Media::of(FlowId(6), &traffic);
+            let Media { payload_type, clock, ssrc } = Media::for_flow(FlowId(6), &traffic);
             (payload_type, clock, ssrc)
         };
         assert_eq!(media(serde_json::json!({ "kind": "voice", "codec": "g729" })), (18, 8000, 7));

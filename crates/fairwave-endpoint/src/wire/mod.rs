@@ -49,8 +49,8 @@ pub struct Format {
 
 impl Format {
     /// The format of a flow between two hosts.
-    pub fn of(flow: FlowId, protocol: Protocol, traffic: &TrafficConfig, hosts: [&str; 2]) -> Self {
-        Format { protocol, media: Media::of(flow, traffic), names: hosts.map(cname) }
+    pub fn for_flow(flow: FlowId, protocol: Protocol, traffic: &TrafficConfig, hosts: [&str; 2]) -> Self {
+        Format { protocol, media: Media::for_flow(flow, traffic), names: hosts.map(cname) }
     }
 
     /// The name of the sending end: the flow's sender, or with `feedback` its receiver.

@@ -137,8 +137,8 @@ impl Aiamd {
         self.history = Some(match self.history {
             None => (received, received / 2.0),
             Some((mean, deviation)) => {
-                let apart = (received - mean).abs();
-                (mean + MEAN_GAIN * (received - mean), deviation + DEVIATION_GAIN * (apart - deviation))
+                let difference = (received - mean).abs();
+                (mean + MEAN_GAIN * (received - mean), deviation + DEVIATION_GAIN * (difference - deviation))
             }
         });
     }

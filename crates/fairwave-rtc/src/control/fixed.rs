@@ -87,8 +87,8 @@ mod tests {
     fn it_gives_what_it_was_told_or_all_that_the_streams_can_use() {
         let most = decided(FixedConfig::default());
         assert_eq!((most.target.bits_per_second(), most.pacing.bits_per_second()), (2_000_000, 5_000_000));
-        let told = FixedConfig { rate: Some(Rate::from_bits_per_second(400_000)), pacing: 1.0 };
-        assert_eq!(decided(told), Decision::paced(Rate::from_bits_per_second(400_000), 1.0));
+        let given = FixedConfig { rate: Some(Rate::from_bits_per_second(400_000)), pacing: 1.0 };
+        assert_eq!(decided(given), Decision::paced(Rate::from_bits_per_second(400_000), 1.0));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub mod gcc;
 pub mod goog_cc;
 mod loss_events;
 pub mod nada;
-pub mod policy;
+pub mod rate_policy;
 mod reports;
 #[cfg(test)]
 mod rig;
@@ -46,7 +46,7 @@ macro_rules! rate_controllers {
             aiamd { Aiamd(AiamdConfig) }
             rtcp { Rtcp(RtcpConfig) }
             fixed { Fixed(FixedConfig) }
-            policy { Policy(PolicyConfig) }
+            rate_policy { Policy(PolicyConfig) }
         }
     };
 }

@@ -30,7 +30,7 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate, Span};
 
 use super::loss_events::LossEvents;
-use super::reports::{News, Reports, apart};
+use super::reports::{News, Reports, signed_delay};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, RateController};
 
 // Table 2; times in seconds.
@@ -111,7 +111,7 @@ impl ControlLaw for NadaConfig {
 
 /// A packet of the observation window.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ObservedPacket {
     at: Instant,
     bits: f64,
     is_lost: bool,
@@ -132,7 +132,7 @@ pub struct Nada {
     base: VecDeque<f64>,
     minute: Option<Instant>,
     samples: VecDeque<f64>,
-    seen: VecDeque<Seen>,
+    seen: VecDeque<ObservedPacket>,
     newest: Instant,
     // Sums over `seen`.
     arrived_bits: f64,
@@ -203,7 +203,7 @@ impl Nada {
         self.base.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    fn see(&mut self, seen: Seen) {
+    fn see(&mut self, seen: ObservedPacket) {
         self.count(&seen, 1);
         self.seen.push_back(seen);
         while self.seen.front().is_some_and(|oldest| self.newest - oldest.at > LOGWIN) {
@@ -216,7 +216,7 @@ impl Nada {
         }
     }
 
-    fn count(&mut self, seen: &Seen, by: i32) {
+    fn count(&mut self, seen: &ObservedPacket, by: i32) {
         let add = |number: &mut u32, is: bool| *number = number.saturating_add_signed(by * i32::from(is));
         add(&mut self.lost, seen.is_lost);
         add(&mut self.marked, seen.is_marked);
@@ -237,19 +237,25 @@ impl Nada {
                         self.events.set_first_interval(report.packet.sequence.saturating_sub(first) as f64);
                     }
                     let at = self.newest;
-                    self.see(Seen { at, bits, is_lost: true, is_marked: false, is_delayed: false });
+                    self.see(ObservedPacket { at, bits, is_lost: true, is_marked: false, is_delayed: false });
                 }
                 (News::Arrived | News::Recovered, Some(arrived)) => {
                     self.newest = self.newest.max(arrived);
                     self.highest = self.highest.max(report.packet.sequence);
-                    let delay = apart(report.packet.sent, arrived);
+                    let delay = signed_delay(report.packet.sent, arrived);
                     let queued = delay - self.base_delay(feedback.now, delay);
                     self.samples.push_back(queued);
                     if self.samples.len() > SAMPLES {
                         self.samples.pop_front();
                     }
                     let is_marked = report.ecn == Ecn::Ce;
-                    self.see(Seen { at: arrived, bits, is_lost: false, is_marked, is_delayed: queued >= QEPS });
+                    self.see(ObservedPacket {
+                        at: arrived,
+                        bits,
+                        is_lost: false,
+                        is_marked,
+                        is_delayed: queued >= QEPS,
+                    });
                 }
                 _ => {}
             }

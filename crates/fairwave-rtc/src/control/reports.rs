@@ -26,7 +26,7 @@ pub(super) enum News {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Known {
+enum PacketStatus {
     Nothing,
     Missing,
     Arrived,
@@ -35,7 +35,7 @@ enum Known {
 /// State of all reports so far.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
-    known: Vec<Known>,
+    known: Vec<PacketStatus>,
     /// Highest reported sequence number plus one.
     end: u64,
     /// Missing packets that do not count as lost yet, in order of sequence number.
@@ -46,7 +46,7 @@ pub(super) struct Reports {
 
 impl Default for Reports {
     fn default() -> Self {
-        Reports { known: vec![Known::Nothing; REMEMBERED], end: 0, missing: VecDeque::new(), highest: [None; 3] }
+        Reports { known: vec![PacketStatus::Nothing; REMEMBERED], end: 0, missing: VecDeque::new(), highest: [None; 3] }
     }
 }
 
@@ -60,17 +60,17 @@ impl Reports {
         let end = sequence.saturating_add(1);
         if end > self.end {
             for passed in self.end.max(end.saturating_sub(REMEMBERED as u64))..end {
-                self.known[(passed % REMEMBERED as u64) as usize] = Known::Nothing;
+                self.known[(passed % REMEMBERED as u64) as usize] = PacketStatus::Nothing;
             }
             self.end = end;
         }
         let known = &mut self.known[(sequence % REMEMBERED as u64) as usize];
         let before = *known;
         if report.arrived.is_none() {
-            if before != Known::Nothing {
+            if before != PacketStatus::Nothing {
                 return News::Nothing;
             }
-            *known = Known::Missing;
+            *known = PacketStatus::Missing;
             let place = self.missing.iter().rposition(|other| other.sequence < sequence).map_or(0, |place| place + 1);
             self.missing.insert(place, report.packet);
             if self.missing.len() > WAITING {
@@ -78,8 +78,8 @@ impl Reports {
             }
             return News::Missing;
         }
-        *known = Known::Arrived;
-        if before == Known::Arrived {
+        *known = PacketStatus::Arrived;
+        if before == PacketStatus::Arrived {
             return News::Nothing;
         }
         let mut number = Some(sequence);
@@ -88,7 +88,7 @@ impl Reports {
                 std::mem::swap(place, &mut number);
             }
         }
-        if before == Known::Missing { News::Recovered } else { News::Arrived }
+        if before == PacketStatus::Missing { News::Recovered } else { News::Arrived }
     }
 
     /// Returns a lost packet: it is missing, and three with higher numbers have arrived (RFC 5348 §5.1). Each is
@@ -100,7 +100,7 @@ impl Reports {
             }
             self.missing.pop_front();
             let is_old = packet.sequence.saturating_add(REMEMBERED as u64) < self.end;
-            if is_old || self.known[(packet.sequence % REMEMBERED as u64) as usize] == Known::Missing {
+            if is_old || self.known[(packet.sequence % REMEMBERED as u64) as usize] == PacketStatus::Missing {
                 return Some(packet);
             }
         }
@@ -109,7 +109,7 @@ impl Reports {
 }
 
 /// Returns the seconds from a time of one clock to a time of another; may be negative because of the clocks' offset.
-pub(super) fn apart(sent: Instant, arrived: Instant) -> f64 {
+pub(super) fn signed_delay(sent: Instant, arrived: Instant) -> f64 {
     if arrived >= sent { (arrived - sent).seconds() } else { -(sent - arrived).seconds() }
 }
 

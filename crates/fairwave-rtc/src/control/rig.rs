@@ -109,7 +109,7 @@ impl Course {
 }
 
 /// Report of the receiver on a packet: number, arrival time, ECN code point.
-type Told = (u64, Option<Instant>, Ecn);
+type SentMessage = (u64, Option<Instant>, Ecn);
 
 struct End {
     controller: AnyRateController,
@@ -125,7 +125,7 @@ struct End {
     padded: f64,
     /// At the receiver: packets not reported yet, and the first number of the next message.
     arrived: Vec<(u64, Instant, Ecn)>,
-    told: u64,
+    reported: u64,
     expected: (u64, u64),
     course: Course,
 }
@@ -139,7 +139,7 @@ pub(super) fn run(path: &Path, laws: &[(&str, u64)], limits: Limits, seconds: u6
     let mut link_random = Seed(7).stream("loss");
     let (mut free, mut drops) = (Instant::ZERO, Vec::new());
     let mut air: VecDeque<(Instant, Packet)> = VecDeque::new();
-    let mut back: VecDeque<(Instant, usize, Vec<Told>)> = VecDeque::new();
+    let mut back: VecDeque<(Instant, usize, Vec<SentMessage>)> = VecDeque::new();
     let mut ends: Vec<End> = laws
         .iter()
         .enumerate()
@@ -155,7 +155,7 @@ pub(super) fn run(path: &Path, laws: &[(&str, u64)], limits: Limits, seconds: u6
             in_flight: 0,
             padded: 0.0,
             arrived: Vec::new(),
-            told: 0,
+            reported: 0,
             expected: (0, 0),
             course: Course::default(),
         })
@@ -298,9 +298,9 @@ impl End {
         }
     }
 
-    fn message(&mut self) -> Option<Vec<Told>> {
+    fn message(&mut self) -> Option<Vec<SentMessage>> {
         let last = self.arrived.iter().map(|arrival| arrival.0).max()?;
-        let first = self.told.min(self.arrived.iter().map(|arrival| arrival.0).min()?);
+        let first = self.reported.min(self.arrived.iter().map(|arrival| arrival.0).min()?);
         let mut message: Vec<_> = (first..=last.max(first)).map(|number| (number, None, Ecn::NotEct)).collect();
         for (number, at, ecn) in self.arrived.drain(..) {
             message[(number - first) as usize] = (number, Some(at), ecn);
@@ -308,11 +308,11 @@ impl End {
         let missing = message.iter().filter(|one| one.1.is_none()).count() as u64;
         self.course.lost += missing;
         self.expected = (self.expected.0 + missing, self.expected.1 + message.len() as u64);
-        self.told = self.told.max(last + 1);
+        self.reported = self.reported.max(last + 1);
         Some(message)
     }
 
-    fn feedback(&mut self, now: Instant, message: &[Told]) {
+    fn feedback(&mut self, now: Instant, message: &[SentMessage]) {
         let mut packets = Vec::new();
         for &(number, arrived, ecn) in message {
             let Ok(place) = self.sent.binary_search_by_key(&number, |packet| packet.sequence) else { continue };

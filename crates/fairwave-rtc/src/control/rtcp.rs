@@ -218,7 +218,7 @@ mod tests {
         rtcp
     }
 
-    fn told(rtcp: &mut Rtcp, ms: u64, fraction_lost: f64, expected: u32) -> f64 {
+    fn report(rtcp: &mut Rtcp, ms: u64, fraction_lost: f64, expected: u32) -> f64 {
         let now = Instant::ZERO + Span::from_millis(ms);
         rtcp.on_report(&LossReport { now, fraction_lost, expected, round_trip: Some(Span::from_millis(100)) });
         rtcp.rate
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn up_to_two_percent_it_grows_by_eight_percent_and_a_kilobit_of_the_least_of_the_last_second() {
         let mut rtcp = rtcp();
-        assert_eq!(told(&mut rtcp, 1000, 0.02, 100), 433_000.0);
+        assert_eq!(report(&mut rtcp, 1000, 0.02, 100), 433_000.0);
         rtcp.on_timer(Instant::from_seconds(1.5));
         assert_eq!(rtcp.rate, 433_000.0, "the least of the last second is still 400");
         rtcp.on_timer(Instant::from_seconds(2.1));
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn between_two_and_ten_percent_it_stays_and_above_it_loses_half_of_the_loss_once() {
         let mut rtcp = rtcp();
-        assert_eq!((told(&mut rtcp, 1000, 0.021, 1000), told(&mut rtcp, 2000, 0.1, 1000)), (400_000.0, 400_000.0));
-        assert!((told(&mut rtcp, 3000, 0.2, 100) - 360_000.0).abs() < 1.0);
+        assert_eq!((report(&mut rtcp, 1000, 0.021, 1000), report(&mut rtcp, 2000, 0.1, 1000)), (400_000.0, 400_000.0));
+        assert!((report(&mut rtcp, 3000, 0.2, 100) - 360_000.0).abs() < 1.0);
         rtcp.on_timer(Instant::from_seconds(3.9));
         assert!((rtcp.rate - 360_000.0).abs() < 1.0, "once per report");
-        assert!((told(&mut rtcp, 3399, 0.2, 100) - 360_000.0).abs() < 1.0, "400 ms are not over");
+        assert!((report(&mut rtcp, 3399, 0.2, 100) - 360_000.0).abs() < 1.0, "400 ms are not over");
         rtcp.on_timer(Instant::from_seconds(3.4));
         assert!((rtcp.rate - 324_000.0).abs() < 1.0);
     }
@@ -249,8 +249,8 @@ mod tests {
     #[test]
     fn twenty_packets_make_a_report_count_and_six_seconds_end_it() {
         let mut rtcp = rtcp();
-        assert_eq!(told(&mut rtcp, 500, 0.0, 19), 400_000.0);
-        assert!(told(&mut rtcp, 1000, 0.0, 1) > 430_000.0);
+        assert_eq!(report(&mut rtcp, 500, 0.0, 19), 400_000.0);
+        assert!(report(&mut rtcp, 1000, 0.0, 1) > 430_000.0);
         rtcp.on_timer(Instant::from_seconds(6.9));
         let held = rtcp.rate;
         rtcp.on_timer(Instant::from_seconds(7.0));

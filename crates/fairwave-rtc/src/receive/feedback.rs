@@ -167,7 +167,7 @@ impl TransportWide {
         let Some(mut base) = self.arrivals.next else { return };
         let mut rest = all.as_slice();
         while !rest.is_empty() {
-            let found = TransportFeedback::of(
+            let found = TransportFeedback::from_arrivals(
                 Ssrc::RECEIVER.number(),
                 self.media.number(),
                 base as u16,
@@ -262,7 +262,7 @@ impl Reports {
         for (ssrc, _, arrivals) in &mut self.streams {
             let Some(next) = arrivals.next.filter(|&next| next < arrivals.end()) else { continue };
             let packets: Vec<Option<ArrivalReport>> = (arrivals.unreported().take(congestion_feedback::MOST))
-                .map(|one| one.map(|(arrived, ecn)| ArrivalReport::of(now, arrived, ecn)))
+                .map(|one| one.map(|(arrived, ecn)| ArrivalReport::new(now, arrived, ecn)))
                 .collect();
             arrivals.next = Some(next + packets.len() as u64);
             bytes += 8.0 + 2.0 * packets.len() as f64;
@@ -294,7 +294,7 @@ mod tests {
     }
 
     /// Returns messages as (base, arrival flags).
-    fn taken(feedback: &mut TransportWide, millis: u64) -> Vec<(u16, Vec<bool>)> {
+    fn reported(feedback: &mut TransportWide, millis: u64) -> Vec<(u16, Vec<bool>)> {
         let mut messages = Vec::new();
         feedback.take(at(millis), &mut messages);
         (messages.iter())
@@ -323,10 +323,10 @@ mod tests {
             packet(&mut feedback, millis, sequence);
         }
         packet(&mut feedback, 11, 1);
-        assert_eq!(taken(&mut feedback, 100), [(65_534, vec![true, true, false, true])]);
+        assert_eq!(reported(&mut feedback, 100), [(65_534, vec![true, true, false, true])]);
         packet(&mut feedback, 120, 3);
-        assert_eq!(taken(&mut feedback, 200), [(2, vec![false, true])]);
-        assert!(taken(&mut feedback, 300).is_empty());
+        assert_eq!(reported(&mut feedback, 200), [(2, vec![false, true])]);
+        assert!(reported(&mut feedback, 300).is_empty());
         assert_eq!(feedback.due(), Instant::NEVER, "nothing came");
     }
 
@@ -336,9 +336,9 @@ mod tests {
         for (millis, sequence) in [(0, 10), (5, 12)] {
             packet(&mut feedback, millis, sequence);
         }
-        taken(&mut feedback, 100);
+        reported(&mut feedback, 100);
         packet(&mut feedback, 110, 11);
-        assert_eq!(taken(&mut feedback, 200), [(11, vec![true, true])]);
+        assert_eq!(reported(&mut feedback, 200), [(11, vec![true, true])]);
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
         let mut feedback = TransportWide::default();
         packet(&mut feedback, 0, 0);
         packet(&mut feedback, 1, 1000);
-        let messages = taken(&mut feedback, 100);
+        let messages = reported(&mut feedback, 100);
         assert_eq!(messages.first().map(|(base, arrived)| (*base, arrived.len())), Some((0, 400)));
         assert_eq!(messages.last().map(|(base, arrived)| (*base, arrived.len())), Some((800, 201)));
     }

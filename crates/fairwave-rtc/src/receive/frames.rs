@@ -299,7 +299,7 @@ mod tests {
         frames.insert(Instant::ZERO, number, &header, Instant::ZERO, false)
     }
 
-    fn whole(frames: &mut Frames, frame: u16, depends: u8) -> Inserted {
+    fn insert_complete(frames: &mut Frames, frame: u16, depends: u8) -> Inserted {
         insert(frames, u64::from(frame), packet(frame, depends, 0, 1))
     }
 
@@ -326,10 +326,10 @@ mod tests {
     #[test]
     fn frames_wait_for_those_that_they_depend_on() {
         let mut frames = Frames::default();
-        whole(&mut frames, 0, 0);
-        whole(&mut frames, 2, 1);
+        insert_complete(&mut frames, 0, 0);
+        insert_complete(&mut frames, 2, 1);
         assert_eq!(decode(&mut frames), [0]);
-        whole(&mut frames, 1, 1);
+        insert_complete(&mut frames, 1, 1);
         assert_eq!(decode(&mut frames), [1, 2]);
     }
 
@@ -337,19 +337,19 @@ mod tests {
     fn an_upper_temporal_layer_may_be_missing() {
         let mut frames = Frames::default();
         // Frame 2 depends on 0; frame 1 was of the upper layer.
-        whole(&mut frames, 0, 0);
-        whole(&mut frames, 2, 2);
+        insert_complete(&mut frames, 0, 0);
+        insert_complete(&mut frames, 2, 2);
         assert_eq!(decode(&mut frames), [0, 2]);
-        assert!(whole(&mut frames, 1, 1).useless, "overtaken");
+        assert!(insert_complete(&mut frames, 1, 1).useless, "overtaken");
     }
 
     #[test]
     fn nothing_is_decoded_before_a_key_frame_and_one_overtakes_what_waits() {
         let mut frames = Frames::default();
-        whole(&mut frames, 5, 1);
-        whole(&mut frames, 6, 1);
+        insert_complete(&mut frames, 5, 1);
+        insert_complete(&mut frames, 6, 1);
         assert_eq!(decode(&mut frames), [0; 0]);
-        whole(&mut frames, 7, 0);
+        insert_complete(&mut frames, 7, 0);
         assert_eq!(decode(&mut frames), [7]);
         assert_eq!(frames.dropped, 2);
     }
@@ -382,17 +382,17 @@ mod tests {
     #[test]
     fn it_says_whether_another_can_be_decoded() {
         let mut frames = Frames::default();
-        whole(&mut frames, 0, 0);
+        insert_complete(&mut frames, 0, 0);
         let is_followed = |frames: &Frames| frames.next().map(|moment| frames.is_followed(moment));
         assert_eq!(is_followed(&frames), Some(false));
-        whole(&mut frames, 9, 0);
+        insert_complete(&mut frames, 9, 0);
         assert_eq!(is_followed(&frames), Some(true));
     }
 
     #[test]
     fn numbers_pass_the_wrap() {
         let mut frames = Frames::default();
-        whole(&mut frames, 65_535, 0);
+        insert_complete(&mut frames, 65_535, 0);
         insert(&mut frames, 65_536, packet(0, 1, 0, 1));
         insert(&mut frames, 65_537, packet(1, 1, 0, 1));
         assert_eq!(decode(&mut frames), [65_535, 0, 1]);
@@ -402,9 +402,9 @@ mod tests {
     fn a_full_buffer_is_emptied_and_a_key_frame_asked_for() {
         let mut frames = Frames::default();
         for number in 0..MOST_FRAMES as u16 {
-            assert!(!whole(&mut frames, number + 1, 1).overflow);
+            assert!(!insert_complete(&mut frames, number + 1, 1).overflow);
         }
-        assert!(whole(&mut frames, 5000, 1).overflow);
+        assert!(insert_complete(&mut frames, 5000, 1).overflow);
         assert!(frames.is_empty());
         assert_eq!(frames.dropped, MOST_FRAMES as u64);
         for number in 0..MOST_PACKETS {

@@ -45,7 +45,7 @@ pub struct ReceiverSetup {
 }
 
 impl ReceiverSetup {
-    fn off(&self, kind: StreamKind) -> Spells {
+    fn spells_off(&self, kind: StreamKind) -> Spells {
         match kind {
             StreamKind::Audio => Spells::default(),
             StreamKind::Video => self.off[0].clone(),
@@ -106,7 +106,7 @@ impl Received {
         let content = if is_audio {
             Content::Audio(Audio::new(config, setup.audio))
         } else {
-            Content::Video(Video::new(config, id.kind, setup.off(id.kind), backstage.clone()))
+            Content::Video(Video::new(config, id.kind, setup.spells_off(id.kind), backstage.clone()))
         };
         Received {
             id,
@@ -336,7 +336,7 @@ impl WebrtcReceiver {
         let Ok(packets) = compound::parse(message) else { return };
         for packet in packets {
             if let Rtcp::SenderReport(report) = packet
-                && let Some((kind, place, Role::Media)) = Ssrc::of(report.ssrc).and_then(Ssrc::parts)
+                && let Some((kind, place, Role::Media)) = Ssrc::from_number(report.ssrc).and_then(Ssrc::parts)
                 && let Some(captured) = time::instant(report.ntp)
             {
                 let place = self.stream(StreamId { kind, place });
@@ -576,7 +576,7 @@ impl WebrtcReceiver {
         let mut blocks = Vec::new();
         for stream in &mut self.streams {
             let (_, last, _, came) = stream.clock.report.unwrap_or_default();
-            let delay = if last == 0 { 0 } else { time::in_65536ths(now.since(came)) };
+            let delay = if last == 0 { 0 } else { time::to_65536ths(now.since(came)) };
             let media = stream.ssrc(Role::Media);
             let again = stream.ssrc(Role::Retransmission);
             for (ssrc, reception, last, delay) in

@@ -51,14 +51,14 @@ pub fn parse(message: &[u8]) -> Result<Vec<Rtcp>, WireError> {
             }
             body = body.get(..body.len() - padding).unwrap_or_default();
         }
-        packets.extend(one(kind, first & 31, packet, body)?);
+        packets.extend(parse_packet(kind, first & 31, packet, body)?);
     }
     Ok(packets)
 }
 
 /// Reads one packet; `body` is its content after the header, without padding. Returns `None` for a kind that is
 /// ignored.
-fn one(kind: u8, format: u8, packet: &[u8], body: &[u8]) -> Result<Option<Rtcp>, WireError> {
+fn parse_packet(kind: u8, format: u8, packet: &[u8], body: &[u8]) -> Result<Option<Rtcp>, WireError> {
     Ok(match (kind, format) {
         (200, _) => Some(Rtcp::SenderReport(SenderReport::read(packet)?)),
         (201, _) => Some(Rtcp::ReceiverReport(ReceiverReport::read(packet)?)),

@@ -26,14 +26,14 @@ pub struct ArrivalReport {
 
 impl ArrivalReport {
     /// Describes a packet that arrived at `arrived`, in a report made at `now`.
-    pub fn of(now: Instant, arrived: Instant, ecn: Ecn) -> Self {
+    pub fn new(now: Instant, arrived: Instant, ecn: Ecn) -> Self {
         let since = u128::from(now.since(arrived).nanos());
         let offset = (since * 1024 / 1_000_000_000).min(u128::from(OVERFLOW)) as u16;
         ArrivalReport { ecn, offset }
     }
 
     /// Returns the arrival time before the report; `None` if the report does not contain it.
-    pub fn before(self) -> Option<Span> {
+    pub fn age(self) -> Option<Span> {
         (self.offset < OVERFLOW).then(|| Span::from_nanos(u64::from(self.offset) * 1_000_000_000 / 1024))
     }
 }

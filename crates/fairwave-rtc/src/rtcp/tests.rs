@@ -44,11 +44,11 @@ fn reports_come_back_with_negative_losses_and_at_most_31_blocks() {
 fn a_round_trip_is_what_is_left_of_a_report_s_times() {
     let (sent, arrived, answered) = (ms(1_000), ms(1_060), ms(1_620));
     let last = time::middle(time::ntp(sent));
-    let delay = time::in_65536ths(answered.since(ms(1_040)));
+    let delay = time::to_65536ths(answered.since(ms(1_040)));
     let round_trip = time::round_trip(ms(1_660), last, delay).expect("a round trip");
     assert!(round_trip.millis() > 79.9 && round_trip.millis() < 80.1, "{round_trip}");
     assert_eq!(time::round_trip(arrived, 0, 0), None, "it answers no sender report");
-    assert_eq!(time::round_trip(arrived, last, time::in_65536ths(Span::from_secs(9))), None, "times that contradict");
+    assert_eq!(time::round_trip(arrived, last, time::to_65536ths(Span::from_secs(9))), None, "times that contradict");
     assert_eq!(time::instant(time::ntp(Instant::from_nanos(1_234_567_891))), Some(Instant::from_nanos(1_234_567_891)));
     assert_eq!(time::instant(0), None);
 }
@@ -116,7 +116,7 @@ fn arrival_times_come_back_within_half_a_tick_through_the_wrap_of_the_reference(
     for begin in [5_000_000, wrap - 40_000_000, 3 * wrap + 17] {
         let at = |millis: u64| Some(Instant::from_nanos(begin + millis * 1_000_000 + 120_000));
         let arrivals = [None, at(0), at(63), None, at(140), at(139), at(5_000)];
-        let (message, took) = TransportFeedback::of(255, 0, 7, 0, &arrivals, 100).expect("a message");
+        let (message, took) = TransportFeedback::from_arrivals(255, 0, 7, 0, &arrivals, 100).expect("a message");
         assert_eq!(took, arrivals.len());
         assert!(message.packets[5].is_some_and(|delta| delta < 0), "reordered");
         let near = Instant::from_nanos(begin + 9_000_000_000);
@@ -132,8 +132,9 @@ fn arrival_times_come_back_within_half_a_tick_through_the_wrap_of_the_reference(
 #[test]
 fn a_message_ends_where_a_delta_does_not_fit_or_the_most_is_reached() {
     let arrivals = [Some(ms(0)), Some(ms(8_000)), Some(ms(17_000))];
-    let took =
-        |arrivals: &[Option<Instant>], most| TransportFeedback::of(1, 0, 0, 0, arrivals, most).map(|(_, took)| took);
+    let took = |arrivals: &[Option<Instant>], most| {
+        TransportFeedback::from_arrivals(1, 0, 0, 0, arrivals, most).map(|(_, took)| took)
+    };
     assert_eq!(took(&arrivals, 100), Some(2), "9 s do not fit 16 bits of 250 µs");
     assert_eq!(took(&arrivals, 1), Some(1));
     assert_eq!(took(&[None, None], 100), None);
@@ -141,7 +142,7 @@ fn a_message_ends_where_a_delta_does_not_fit_or_the_most_is_reached() {
 
 #[test]
 fn congestion_feedback_carries_marks_and_offsets() {
-    let arrived = |millis, ecn| Some(ArrivalReport::of(ms(10_000), ms(millis), ecn));
+    let arrived = |millis, ecn| Some(ArrivalReport::new(ms(10_000), ms(millis), ecn));
     let marks = vec![arrived(10_000, Ecn::NotEct), None, arrived(9_500, Ecn::Ce), arrived(9_000, Ecn::Ect1)];
     let streams = vec![
         StreamReport { ssrc: 16, base: 65_535, packets: marks },
@@ -157,8 +158,8 @@ fn congestion_feedback_carries_marks_and_offsets() {
         [0, 3, 0, 1, 0xdf, 0xfe, 0, 0],
         "longer than 8 s ago is 0x1FFE; odd numbers are filled up"
     );
-    assert_eq!(feedback.streams[1].packets[0].and_then(ArrivalReport::before), None);
-    assert_eq!(feedback.streams[0].packets[3].and_then(ArrivalReport::before), Some(Span::from_secs(1)));
+    assert_eq!(feedback.streams[1].packets[0].and_then(ArrivalReport::age), None);
+    assert_eq!(feedback.streams[0].packets[3].and_then(ArrivalReport::age), Some(Span::from_secs(1)));
     back(Rtcp::CongestionFeedback(feedback));
     assert!(write(&[Rtcp::CongestionFeedback(CongestionFeedback::default())], &mut Vec::new()).is_err());
 }

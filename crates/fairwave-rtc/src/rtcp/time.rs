@@ -24,7 +24,7 @@ pub fn middle(ntp: u64) -> u32 {
 }
 
 /// Converts a span to 1/65 536 s, rounded down.
-pub fn in_65536ths(span: Span) -> u32 {
+pub fn to_65536ths(span: Span) -> u32 {
     (u128::from(span.nanos()) * 65_536 / u128::from(SECOND)).min(u128::from(u32::MAX)) as u32
 }
 

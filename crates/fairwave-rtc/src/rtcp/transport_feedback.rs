@@ -53,7 +53,7 @@ impl TransportFeedback {
     /// message can: it ends before a delta that does not fit 16 bits, and after `most` packets. Returns the message and
     /// the number of packets in it. Returns `None` if no packet of it would have arrived (missing packets before the
     /// first arrival are allowed).
-    pub fn of(
+    pub fn from_arrivals(
         sender: u32,
         media: u32,
         base: u16,

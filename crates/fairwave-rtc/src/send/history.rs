@@ -17,8 +17,8 @@ use fairwave_units::units::{Bytes, Instant, Span};
 const KEPT: Span = Span::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Said {
-    Nothing,
+enum ReportState {
+    Unreported,
     Missing,
     Arrived,
 }
@@ -28,7 +28,7 @@ enum Said {
 pub struct SentHistory {
     /// Number of the first packet kept.
     first: u64,
-    packets: VecDeque<(SentPacket, Said)>,
+    packets: VecDeque<(SentPacket, ReportState)>,
     /// For each stream: the unwrapped RTP number of the first packet kept, and the packets' transport-wide numbers.
     streams: Vec<(Ssrc, u64, VecDeque<u64>)>,
     by_stream: bool,
@@ -86,10 +86,10 @@ impl SentHistory {
 
     /// Adds a sent packet; its number is [`SentHistory::next`].
     pub fn add(&mut self, packet: SentPacket, ssrc: Ssrc, sequence: u16) {
-        while let Some((oldest, said)) = self.packets.front()
+        while let Some((oldest, state)) = self.packets.front()
             && packet.sent - oldest.sent > KEPT
         {
-            if *said == Said::Nothing && self.first >= self.settled {
+            if *state == ReportState::Unreported && self.first >= self.settled {
                 self.in_flight -= oldest.size.get();
                 self.settled = self.first + 1;
             }
@@ -120,18 +120,18 @@ impl SentHistory {
                 }
             }
         }
-        self.packets.push_back((packet, Said::Nothing));
+        self.packets.push_back((packet, ReportState::Unreported));
     }
 
     /// Handles a report on packet `number`.
-    fn say(&mut self, number: u64, arrived: Option<Instant>, ecn: Ecn) {
+    fn record_report(&mut self, number: u64, arrived: Option<Instant>, ecn: Ecn) {
         let Some(place) = number.checked_sub(self.first) else { return };
-        let Some((packet, said)) = self.packets.get_mut(place as usize) else { return };
-        let now_said = if arrived.is_some() { Said::Arrived } else { Said::Missing };
-        if *said == Said::Arrived || *said == now_said {
+        let Some((packet, state)) = self.packets.get_mut(place as usize) else { return };
+        let new_state = if arrived.is_some() { ReportState::Arrived } else { ReportState::Missing };
+        if *state == ReportState::Arrived || *state == new_state {
             return;
         }
-        *said = now_said;
+        *state = new_state;
         self.reports.push(PacketReport { packet: *packet, arrived, ecn });
     }
 
@@ -156,17 +156,17 @@ impl SentHistory {
     }
 
     /// Handles a transport-wide message.
-    pub fn transport_wide(&mut self, now: Instant, message: &TransportFeedback) -> Reported<'_> {
+    pub fn on_transport_feedback(&mut self, now: Instant, message: &TransportFeedback) -> Reported<'_> {
         self.reports.clear();
         let base = unwrap16(self.next(), message.base);
         for (at, arrived) in message.arrivals(now).enumerate() {
-            self.say(base + at as u64, arrived, Ecn::NotEct);
+            self.record_report(base + at as u64, arrived, Ecn::NotEct);
         }
         self.settle(now)
     }
 
     /// Handles a message of RFC 8888.
-    pub fn per_stream(&mut self, now: Instant, message: &CongestionFeedback) -> Reported<'_> {
+    pub fn on_congestion_feedback(&mut self, now: Instant, message: &CongestionFeedback) -> Reported<'_> {
         self.reports.clear();
         // Time of the report by the receiver's clock: the time nearest to `now` with these middle bits.
         let ahead = message.timestamp.wrapping_sub(time::middle(time::ntp(now))) as i32;
@@ -189,10 +189,10 @@ impl SentHistory {
                     continue;
                 };
                 let arrived = packet.map(|packet| {
-                    let before = packet.before().unwrap_or_default();
+                    let before = packet.age().unwrap_or_default();
                     Instant::from_nanos(made.nanos().saturating_sub(before.nanos()))
                 });
-                self.say(number, arrived, packet.map_or(Ecn::NotEct, |packet| packet.ecn));
+                self.record_report(number, arrived, packet.map_or(Ecn::NotEct, |packet| packet.ecn));
             }
         }
         self.reports.sort_by_key(|report| report.packet.sequence);
@@ -230,11 +230,11 @@ mod tests {
 
     fn message(base: u16, arrivals: &[Option<u64>]) -> TransportFeedback {
         let arrivals: Vec<_> = arrivals.iter().map(|millis| millis.map(at)).collect();
-        TransportFeedback::of(255, 0, base, 0, &arrivals, 1000).expect("a message").0
+        TransportFeedback::from_arrivals(255, 0, base, 0, &arrivals, 1000).expect("a message").0
     }
 
-    fn said(said: Reported<'_>) -> Vec<(u64, bool)> {
-        said.packets.iter().map(|report| (report.packet.sequence, report.arrived.is_some())).collect()
+    fn arrivals(reported: Reported<'_>) -> Vec<(u64, bool)> {
+        reported.packets.iter().map(|report| (report.packet.sequence, report.arrived.is_some())).collect()
     }
 
     #[test]
@@ -251,9 +251,9 @@ mod tests {
             assert_eq!((history.next(), history.in_flight()), (6, Bytes::new(0)));
             sent(&mut history, 6);
             let message = message(4, &[Some(50), None, Some(70)]);
-            let reported = history.transport_wide(at(90), &message);
+            let reported = history.on_transport_feedback(at(90), &message);
             assert_eq!(reported.in_flight, Bytes::new(0));
-            assert_eq!(said(reported), [(6, true)]);
+            assert_eq!(arrivals(reported), [(6, true)]);
         }
     }
 
@@ -261,27 +261,31 @@ mod tests {
     fn a_packet_is_missing_once_and_arrived_once_whatever_comes_twice_or_late() {
         let mut history = history(6, false);
         let first = message(0, &[Some(50), None, Some(70)]);
-        let at_100 = history.transport_wide(at(100), &first);
+        let at_100 = history.on_transport_feedback(at(100), &first);
         assert_eq!(at_100.round_trip, Some(Span::from_millis(80)));
-        assert_eq!(said(at_100), [(0, true), (1, false), (2, true)]);
+        assert_eq!(arrivals(at_100), [(0, true), (1, false), (2, true)]);
         assert_eq!(history.in_flight(), Bytes::new(3000));
-        let again = history.transport_wide(at(101), &first);
-        assert_eq!((again.round_trip, said(again)), (None, vec![]));
+        let again = history.on_transport_feedback(at(101), &first);
+        assert_eq!((again.round_trip, arrivals(again)), (None, vec![]));
         let late = message(1, &[Some(90)]);
-        assert_eq!(said(history.transport_wide(at(110), &late)), [(1, true)]);
+        assert_eq!(arrivals(history.on_transport_feedback(at(110), &late)), [(1, true)]);
         assert_eq!(history.in_flight(), Bytes::new(3000));
         // The message about 3 is lost: 3 leaves the flight together with 4, and is not reported.
-        assert_eq!(said(history.transport_wide(at(120), &message(4, &[Some(110)]))), [(4, true)]);
+        assert_eq!(arrivals(history.on_transport_feedback(at(120), &message(4, &[Some(110)]))), [(4, true)]);
         assert_eq!(history.in_flight(), Bytes::new(1000));
-        assert_eq!(said(history.transport_wide(at(130), &message(3, &[Some(100)]))), [(3, true)], "reordered");
+        assert_eq!(
+            arrivals(history.on_transport_feedback(at(130), &message(3, &[Some(100)]))),
+            [(3, true)],
+            "reordered"
+        );
         assert_eq!(history.in_flight(), Bytes::new(1000));
     }
 
     #[test]
     fn packets_that_were_not_sent_are_passed_over() {
         let mut history = history(3, false);
-        assert_eq!(said(history.transport_wide(at(100), &message(2, &[Some(50), Some(60)]))), [(2, true)]);
-        assert_eq!(said(history.transport_wide(at(100), &message(40_000, &[Some(50)]))), []);
+        assert_eq!(arrivals(history.on_transport_feedback(at(100), &message(2, &[Some(50), Some(60)]))), [(2, true)]);
+        assert_eq!(arrivals(history.on_transport_feedback(at(100), &message(40_000, &[Some(50)]))), []);
         assert_eq!(history.in_flight(), Bytes::ZERO);
     }
 
@@ -289,14 +293,14 @@ mod tests {
     fn numbers_of_a_stream_find_their_packets_through_the_wrap() {
         let mut history = history(10, true);
         let now = at(1_000);
-        let arrived = |millis, ecn| Some(ArrivalReport::of(now, at(millis), ecn));
+        let arrived = |millis, ecn| Some(ArrivalReport::new(now, at(millis), ecn));
         let packets = vec![arrived(500, Ecn::Ce), None, arrived(600, Ecn::Ect1)];
         let streams = vec![
             StreamReport { ssrc: 16, base: 65_534, packets },
             StreamReport { ssrc: 99, base: 0, packets: vec![arrived(1, Ecn::Ce)] },
         ];
         let message = CongestionFeedback { sender: 255, streams, timestamp: time::middle(time::ntp(now)) };
-        let found = history.per_stream(at(1_050), &message);
+        let found = history.on_congestion_feedback(at(1_050), &message);
         let marks: Vec<_> = found.packets.iter().map(|report| (report.packet.sequence, report.ecn)).collect();
         assert_eq!(marks, [(4, Ecn::Ce), (5, Ecn::NotEct), (6, Ecn::Ect1)]);
         let error = found.packets[0].arrived.expect("arrived").nanos().abs_diff(at(500).nanos());
@@ -322,7 +326,7 @@ mod tests {
             let mut seen = std::collections::BTreeSet::new();
             for (base, reference, packets) in messages {
                 let message = TransportFeedback { sender: 0, media: 0, base: base % 300, reference, count: 0, packets };
-                for report in history.transport_wide(at(5_000), &message).packets {
+                for report in history.on_transport_feedback(at(5_000), &message).packets {
                     prop_assert!(seen.insert((report.packet.sequence, report.arrived.is_some())));
                 }
                 prop_assert!(history.in_flight().get() <= 200_000);

@@ -184,8 +184,9 @@ impl WebrtcSender {
             let encoder = AudioEncoder::new(audio, seed.stream("microphone"));
             let (least, most) = encoder.rates();
             let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).per(audio.frame);
-            let whole = |rate: Rate| Rate::from_bits_per_second(rate.bits_per_second() + headers.bits_per_second());
-            shares.push(Share::new(whole(least), whole(most), false, audio.priority));
+            let packet_rate =
+                |rate: Rate| Rate::from_bits_per_second(rate.bits_per_second() + headers.bits_per_second());
+            shares.push(Share::new(packet_rate(least), packet_rate(most), false, audio.priority));
             Microphone { encoder, frame: audio.frame, target: least, speech: false, newest: None }
         });
         let mut cameras = Vec::new();
@@ -199,8 +200,8 @@ impl WebrtcSender {
             }
             let frame_rate = video.frame_rate;
             let (least, most) = encoder.rates();
-            let whole = |payload| Self::whole(frame_rate, payload, config);
-            let share = Share::new(whole(least), whole(most), config.suspend, video.priority);
+            let packet_rate = |payload| Self::packet_rate(frame_rate, payload, config);
+            let share = Share::new(packet_rate(least), packet_rate(most), config.suspend, video.priority);
             shares.push(share);
             let off = media.off(kind);
             let camera = Camera {
@@ -273,14 +274,14 @@ impl WebrtcSender {
     }
 
     /// Converts a payload rate to the rate of whole packets.
-    fn whole(frame_rate: f64, payload: Rate, config: &WebrtcConfig) -> Rate {
+    fn packet_rate(frame_rate: f64, payload: Rate, config: &WebrtcConfig) -> Rate {
         let bits = payload.bits_per_second() as f64;
         let packets = packets_of(bits / frame_rate, config.max_payload.get()) * frame_rate;
         Rate::from_bits_per_second((bits + packets * f64::from(Self::video_header(config)) * 8.0) as u64)
     }
 
     /// Converts a rate of whole packets to the payload rate.
-    fn payload(camera: &Camera, whole: u64, config: &WebrtcConfig) -> f64 {
+    fn payload_rate(camera: &Camera, whole: u64, config: &WebrtcConfig) -> f64 {
         let header = u64::from(Self::video_header(config));
         let packets =
             packets_of(whole as f64 / camera.frame_rate, config.max_payload.get() + header) * camera.frame_rate;
@@ -362,7 +363,7 @@ impl WebrtcSender {
             }
         }
         for (camera, share) in self.cameras.iter_mut().zip(shares) {
-            let payload = Self::payload(camera, share.given, &self.config) * (1.0 - self.overhead);
+            let payload = Self::payload_rate(camera, share.given, &self.config) * (1.0 - self.overhead);
             let payload = if share.given == 0 {
                 0
             } else {
@@ -800,12 +801,12 @@ impl WebrtcSender {
             Rtcp::ReceiverReport(report) => self.on_blocks(now, &report.blocks),
             Rtcp::SenderReport(report) => self.on_blocks(now, &report.blocks),
             Rtcp::Nack(nack) => {
-                if let Some(ssrc) = Ssrc::of(nack.media) {
+                if let Some(ssrc) = Ssrc::from_number(nack.media) {
                     self.on_nack(now, ssrc, &nack.sequences);
                 }
             }
             Rtcp::Pli(pli) => {
-                if let Some(stream) = Ssrc::of(pli.media).and_then(|ssrc| self.stream(ssrc)) {
+                if let Some(stream) = Ssrc::from_number(pli.media).and_then(|ssrc| self.stream(ssrc)) {
                     stream.sample.pli_count += 1;
                     let ssrc = stream.ssrc;
                     self.key_frame(now, ssrc);
@@ -813,7 +814,9 @@ impl WebrtcSender {
             }
             Rtcp::Fir(fir) => {
                 for entry in &fir.entries {
-                    let Some(stream) = Ssrc::of(entry.ssrc).and_then(|ssrc| self.stream(ssrc)) else { continue };
+                    let Some(stream) = Ssrc::from_number(entry.ssrc).and_then(|ssrc| self.stream(ssrc)) else {
+                        continue;
+                    };
                     // A repeated request has the same command number (RFC 5104 §4.3.1.2).
                     if stream.command == Some(entry.command) {
                         continue;
@@ -867,7 +870,7 @@ impl WebrtcSender {
     fn on_blocks(&mut self, now: Instant, blocks: &[ReportBlock]) {
         let (mut expected, mut lost, mut round_trip) = (0i64, 0i64, None);
         for block in blocks {
-            let Some(stream) = Ssrc::of(block.ssrc).and_then(|ssrc| self.stream(ssrc)) else { continue };
+            let Some(stream) = Ssrc::from_number(block.ssrc).and_then(|ssrc| self.stream(ssrc)) else { continue };
             let since = match stream.reported {
                 Some((highest, _)) => i64::from(block.highest.wrapping_sub(highest) as i32),
                 None => i64::from((block.highest as u16).wrapping_sub(stream.begin)) + 1,
@@ -906,8 +909,8 @@ impl WebrtcSender {
 
     fn on_feedback(&mut self, now: Instant, message: &Rtcp) {
         let reported = match message {
-            Rtcp::TransportFeedback(message) => self.history.transport_wide(now, message),
-            Rtcp::CongestionFeedback(message) => self.history.per_stream(now, message),
+            Rtcp::TransportFeedback(message) => self.history.on_transport_feedback(now, message),
+            Rtcp::CongestionFeedback(message) => self.history.on_congestion_feedback(now, message),
             _ => return,
         };
         if reported.packets.is_empty() {

@@ -131,7 +131,7 @@ impl RateLimiter {
     }
 
     /// Returns the bytes of the last second.
-    pub fn within(&self) -> Bytes {
+    pub fn recent_bytes(&self) -> Bytes {
         Bytes::new(self.bytes)
     }
 }
@@ -206,6 +206,6 @@ mod tests {
         assert!(!limiter.try_use(at(999), 501, rate));
         assert!(limiter.try_use(at(999), 500, rate));
         assert!(limiter.try_use(at(1_000), 1500, rate));
-        assert_eq!(limiter.within(), Bytes::new(2000));
+        assert_eq!(limiter.recent_bytes(), Bytes::new(2000));
     }
 }

@@ -119,7 +119,7 @@ impl Receiver for Peer {
             // A late arrival moves the start of the message back.
             let base = self.base.min(self.arrived.first_key_value().map_or(last, |(first, _)| *first));
             let arrivals: Vec<_> = (base..=last).map(|number| self.arrived.get(&number).copied()).collect();
-            let made = TransportFeedback::of(255, 0, base as u16, self.count, &arrivals, 10_000);
+            let made = TransportFeedback::from_arrivals(255, 0, base as u16, self.count, &arrivals, 10_000);
             packets.extend(made.map(|(message, _)| Rtcp::TransportFeedback(message)));
             (self.base, self.count) = (last + 1, self.count.wrapping_add(1));
             self.arrived.clear();
@@ -150,7 +150,7 @@ impl Receiver for Peer {
                 highest: highest as u32,
                 jitter: 900,
                 last,
-                delay: time::in_65536ths(now.since(when)),
+                delay: time::to_65536ths(now.since(when)),
             };
             packets.insert(0, Rtcp::ReceiverReport(ReceiverReport { ssrc: 255, blocks: vec![block] }));
         }

@@ -244,13 +244,13 @@ impl Leg {
             }
             Rtcp::Nack(nack) => {
                 if self.nacks
-                    && let Some((kind, _, Role::Media)) = Ssrc::of(nack.media).and_then(Ssrc::parts)
+                    && let Some((kind, _, Role::Media)) = Ssrc::from_number(nack.media).and_then(Ssrc::parts)
                 {
                     self.on_nack(now, state, kind, &nack.sequences);
                 }
             }
             Rtcp::Pli(pli) => {
-                if let Some((kind, _, Role::Media)) = Ssrc::of(pli.media).and_then(Ssrc::parts) {
+                if let Some((kind, _, Role::Media)) = Ssrc::from_number(pli.media).and_then(Ssrc::parts) {
                     state.on_pli(now, (self.from, self.to), kind);
                 }
             }
@@ -277,7 +277,7 @@ impl Leg {
         let (mut expected, mut lost, mut round_trip) = (0i64, 0i64, None);
         let Some((_, pair, subscriber)) = state.parties(self.from, self.to) else { return };
         for block in blocks {
-            let Some((kind, _, Role::Media)) = Ssrc::of(block.ssrc).and_then(Ssrc::parts) else { continue };
+            let Some((kind, _, Role::Media)) = Ssrc::from_number(block.ssrc).and_then(Ssrc::parts) else { continue };
             let (Some(reported), Some(stream)) =
                 (self.reported.get_mut(kind as usize), pair.streams.get_mut(kind as usize).and_then(Option::as_mut))
             else {

@@ -43,7 +43,7 @@ impl Renumber {
 
     /// Returns the outgoing number of a packet; `None` if it is omitted. Appends earlier numbers that are still
     /// missing, as (in, out), to `missing`.
-    fn of(&mut self, sequence: u16, keep: bool, missing: &mut Vec<(u16, u16)>) -> Option<u16> {
+    fn renumber(&mut self, sequence: u16, keep: bool, missing: &mut Vec<(u16, u16)>) -> Option<u16> {
         let number = self.numbers.unwrap(sequence);
         let highest = self.highest.unwrap_or(number - 1);
         if number <= highest {
@@ -234,7 +234,7 @@ impl Forward {
             self.current = Some(0);
             self.offset = self.frames.wrapping_sub(header.frame);
         }
-        let sequence = self.numbers.of(header.sequence, true, &mut self.missing);
+        let sequence = self.numbers.renumber(header.sequence, true, &mut self.missing);
         let header = sequence.map(|sequence| self.rewrite(header, sequence, created));
         if let Some(header) = header {
             self.frames = header.frame.wrapping_add(1);
@@ -288,7 +288,7 @@ impl Forward {
             return passed;
         }
         let keep = header.temporal <= target.temporal && (!self.stacked || layer <= current);
-        let Some(sequence) = self.numbers.of(header.sequence, keep, &mut self.missing) else { return passed };
+        let Some(sequence) = self.numbers.renumber(header.sequence, keep, &mut self.missing) else { return passed };
         let mut out = self.rewrite(header, sequence, created);
         if self.stacked {
             // The highest forwarded layer ends the picture.

@@ -103,7 +103,7 @@ impl Pair {
 /// Target of a receiver's stream, a copy of the one in [`Forward`]. All copies of a receiver are stored together,
 /// because the choice of layers reads all of them.
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct StreamTarget {
     /// True if the stream exists.
     exists: bool,
     target: Option<Rung>,
@@ -118,7 +118,7 @@ pub(super) struct State {
     /// Pairs by sender, then receiver.
     pairs: Vec<Option<Pair>>,
     /// Targets by receiver, sender and kind of video.
-    held: Vec<[Held; 2]>,
+    targets: Vec<[StreamTarget; 2]>,
     /// Bit set of the receivers that get some of the video, by sender and kind.
     watched: Vec<[Vec<u64>; 2]>,
     /// True if a lead session may not have been called since its path came into use.
@@ -151,7 +151,7 @@ impl Room {
             publishers: (0..many).map(|_| Publisher::new(setup.key_frame_spacing)).collect(),
             subscribers: (0..many).map(subscriber).collect::<Result<_, ConfigError>>()?,
             pairs: (0..many * many).map(|_| None).collect(),
-            held: vec![Default::default(); many * many],
+            targets: vec![Default::default(); many * many],
             watched: vec![[vec![0; many.div_ceil(64)], vec![0; many.div_ceil(64)]]; many],
             asleep: false,
             speakers: Speakers::new(setup.speakers, many),
@@ -169,7 +169,7 @@ impl Room {
     ///
     /// # Errors
     /// The errors of [`WebrtcSender::new`], and forward error correction, because the server does not restore packets.
-    pub fn up(
+    pub fn open_uplink(
         &self,
         who: usize,
         context: FlowContext,
@@ -182,7 +182,7 @@ impl Room {
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let sender =
             WebrtcSender::new(context, config, media, seed.stream("sender"), mailboxes, shared.backstage.clone())?;
-        let setup = ReceiverSetup { audio: audio_setup(media), expected: sender.expected(), off: off(media) };
+        let setup = ReceiverSetup { audio: audio_setup(media), expected: sender.expected(), off: spells_off(media) };
         let mut state = self.lock();
         if let Some(publisher) = state.publishers.get_mut(who) {
             publisher.backstage = shared.backstage.clone();
@@ -195,7 +195,7 @@ impl Room {
     }
 
     /// Returns the session from the server that carries one participant's media to another.
-    pub fn down(
+    pub fn open_downlink(
         &self,
         (from, to): (usize, usize),
         context: FlowContext,
@@ -235,9 +235,9 @@ impl Room {
         if let Some(place) = state.pairs.get_mut(from * many + to) {
             *place = Some(pair);
         }
-        if let Some(held) = state.held.get_mut(to * many + from) {
+        if let Some(targets) = state.targets.get_mut(to * many + from) {
             let exists = [media.video.is_some(), media.screen.is_some()];
-            held.iter_mut().zip(exists).for_each(|(held, exists)| held.exists = exists);
+            targets.iter_mut().zip(exists).for_each(|(stream, exists)| stream.exists = exists);
         }
         let bundle = state.bundles.get(to).cloned().unwrap_or_default();
         if let Some(subscriber) = state.subscribers.get_mut(to) {
@@ -245,7 +245,7 @@ impl Room {
         }
         drop(state);
         let egress = Egress::new(self.clone(), (from, to), context, config, &shared, seed.stream("reports"));
-        let setup = ReceiverSetup { audio: audio_setup(media), expected, off: off(media) };
+        let setup = ReceiverSetup { audio: audio_setup(media), expected, off: spells_off(media) };
         let mut receive = config.receive;
         // The bundle sends feedback on all packets of the path.
         receive.feedback = FeedbackFormat::None;
@@ -261,7 +261,7 @@ fn silence_follows() -> RtpHeader {
 }
 
 /// Returns when camera and screen are off.
-fn off(media: &Media) -> [Spells; 2] {
+fn spells_off(media: &Media) -> [Spells; 2] {
     [media.off(StreamKind::Video), media.off(StreamKind::Screen)]
 }
 
@@ -319,34 +319,37 @@ impl State {
             });
         }
         for kind in [StreamKind::Video, StreamKind::Screen] {
-            self.hold(from, to, kind, |held| held.target = None);
+            self.set_stream_target(from, to, kind, |stream| stream.target = None);
         }
     }
 
     /// Updates the target copy of a stream.
-    fn hold(&mut self, from: usize, to: usize, kind: StreamKind, change: impl FnOnce(&mut Held)) {
+    fn set_stream_target(&mut self, from: usize, to: usize, kind: StreamKind, change: impl FnOnce(&mut StreamTarget)) {
         let many = self.setup.participants;
         let Some(video) = (kind as usize).checked_sub(1) else { return };
-        let Some(held) = self.held.get_mut(to * many + from).and_then(|held| held.get_mut(video)) else { return };
-        change(held);
+        let Some(stream) = self.targets.get_mut(to * many + from).and_then(|kinds| kinds.get_mut(video)) else {
+            return;
+        };
+        change(stream);
         let watched = self.watched.get_mut(from).and_then(|kinds| kinds.get_mut(video));
         if let Some(word) = watched.and_then(|bits| bits.get_mut(to / 64)) {
             let bit = 1 << (to % 64);
-            *word = if held.target.is_some() { *word | bit } else { *word & !bit };
+            *word = if stream.target.is_some() { *word | bit } else { *word & !bit };
         }
     }
 
     /// Checks that the target copies of a video match its streams.
-    fn is_held_right(&self, from: usize, kind: StreamKind) -> bool {
+    fn has_right_targets(&self, from: usize, kind: StreamKind) -> bool {
         let many = self.setup.participants;
         let Some(place) = (kind as usize).checked_sub(1) else { return true };
         let bits = self.watched.get(from).and_then(|kinds| kinds.get(place));
         (0..many).all(|to| {
             let pair = self.pairs.get(from * many + to).and_then(Option::as_ref);
             let target = pair.and_then(|pair| pair.streams.get(kind as usize)?.as_ref()?.target);
-            let held = self.held.get(to * many + from).and_then(|kinds| kinds.get(place)).and_then(|held| held.target);
+            let current =
+                self.targets.get(to * many + from).and_then(|kinds| kinds.get(place)).and_then(|stream| stream.target);
             let word = bits.and_then(|bits| bits.get(to / 64)).copied().unwrap_or_default();
-            held == target && (word >> (to % 64) & 1 == 1) == target.is_some()
+            current == target && (word >> (to % 64) & 1 == 1) == target.is_some()
         })
     }
 
@@ -361,7 +364,7 @@ impl State {
         wakes: &mut Vec<FlowId>,
     ) {
         let Some((kind, ..)) = header.ssrc.parts() else { return };
-        debug_assert!(self.is_held_right(who, kind), "what {who} sends");
+        debug_assert!(self.has_right_targets(who, kind), "what {who} sends");
         let Some(publisher) = self.publishers.get_mut(who) else { return };
         if !publisher.is_new(now, header, wire) {
             return;
@@ -485,8 +488,8 @@ impl State {
         let Some(subscriber) = self.subscribers.get_mut(to) else { return };
         subscriber.chosen = now;
         let budget = subscriber.target().bits_per_second() as f64 - subscriber.audio.rate(now);
-        let held = self.held.get(to * many..(to + 1) * many).unwrap_or_default();
-        let screens = (0..many).zip(held).filter(|(_, [_, screen])| screen.exists);
+        let targets = self.targets.get(to * many..(to + 1) * many).unwrap_or_default();
+        let screens = (0..many).zip(targets).filter(|(_, [_, screen])| screen.exists);
         let mut order: Vec<(StreamKind, usize)> = screens.map(|(from, _)| (StreamKind::Screen, from)).collect();
         // A camera that is off takes no slot.
         let mut cameras: Vec<usize> = (0..many).filter(|from| *from != to).collect();
@@ -537,12 +540,12 @@ impl State {
         reason: QualityLimitation,
     ) {
         let many = self.setup.participants;
-        let held = self.held.get(to * many + from).zip((kind as usize).checked_sub(1));
-        let known = held.and_then(|(kinds, video)| kinds.get(video));
-        if known.is_some_and(|held| !held.exists || held.target == rung && held.limited == reason) {
+        let targets = self.targets.get(to * many + from).zip((kind as usize).checked_sub(1));
+        let known = targets.and_then(|(kinds, video)| kinds.get(video));
+        if known.is_some_and(|stream| !stream.exists || stream.target == rung && stream.limited == reason) {
             return;
         }
-        self.hold(from, to, kind, |held| (held.target, held.limited) = (rung, reason));
+        self.set_stream_target(from, to, kind, |stream| (stream.target, stream.limited) = (rung, reason));
         let Some((publisher, pair, _)) = self.parties(from, to) else { return };
         let stacked = publisher.is_stacked(kind);
         let Some(stream) = pair.streams.get_mut(kind as usize).and_then(Option::as_mut) else { return };

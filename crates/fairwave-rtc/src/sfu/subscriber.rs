@@ -171,7 +171,7 @@ impl Subscriber {
     pub fn on_feedback(&mut self, now: Instant, message: &Rtcp) -> bool {
         let Rtcp::TransportFeedback(message) = message else { return false };
         let before = self.target();
-        let reported = self.history.transport_wide(now, message);
+        let reported = self.history.on_transport_feedback(now, message);
         if reported.packets.is_empty() {
             return false;
         }

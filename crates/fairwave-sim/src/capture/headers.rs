@@ -58,7 +58,7 @@ impl Flow {
         let tcp = flow.transport.tcp();
         let window = tcp.as_ref().map_or(0, |tcp| u64::from(tcp.receiver_window) * u64::from(tcp.segment));
         Flow {
-            format: Format::of(FlowId(index as u32), flow.transport.protocol(), &flow.traffic, hosts),
+            format: Format::for_flow(FlowId(index as u32), flow.transport.protocol(), &flow.traffic, hosts),
             selective: tcp.as_ref().is_some_and(|tcp| tcp.sends_sack()),
             marks: tcp.as_ref().map_or(Marks::None, |tcp| tcp.marks),
             segment: tcp.as_ref().map_or(0, |tcp| tcp.segment),

@@ -302,7 +302,7 @@ fn session(plan: &Plan, ports: &Ports, call: Call, offers: bool) -> String {
         (None, true) => (address::flow_port(call.flow as u32), "sendonly"),
         (None, false) => (ports.receiver_port(call.flow), "recvonly"),
     };
-    let media = Media::of(FlowId(call.flow as u32), &flow.traffic);
+    let media = Media::for_flow(FlowId(call.flow as u32), &flow.traffic);
     let (name, time) = flow.traffic.call().map_or(("", Span::ZERO), |(codec, time)| (codec.name(), time));
     let own = media.payload_type;
     let doubled = matches!(&*flow.transport, TransportConfig::Udp(udp) if udp.redundancy > 0);

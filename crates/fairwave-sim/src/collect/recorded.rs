@@ -58,7 +58,7 @@ impl RunRecord<'_> {
     /// Returns the active time of a flow in the window, without its pauses.
     pub fn length_on(&self, flow: usize) -> Span {
         let (from, until) = self.on(flow);
-        self.plan.flows[flow].on_between(from, until)
+        self.plan.flows[flow].active_time(from, until)
     }
 
     /// Returns a flow's goodput in the complete bins of the window; empty without bins.

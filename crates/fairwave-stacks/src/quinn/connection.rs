@@ -155,18 +155,18 @@ impl Quinn {
         Quinn::new(config, false, seed, Some(server))
     }
 
-    fn at(&self, now: Instant) -> std::time::Instant {
+    fn to_std(&self, now: Instant) -> std::time::Instant {
         self.origin + Duration::from_nanos(now.nanos())
     }
 
     fn connect(&mut self, now: Instant) {
         if let (None, Some(client)) = (&self.connection, self.client.take()) {
-            self.connection = self.endpoint.connect(self.at(now), client, PEER, "fairwave.test").ok();
+            self.connection = self.endpoint.connect(self.to_std(now), client, PEER, "fairwave.test").ok();
         }
     }
 
     fn arrived(&mut self, now: Instant, bytes: &[u8], ecn: Ecn) {
-        let (at, mut answer) = (self.at(now), Vec::new());
+        let (at, mut answer) = (self.to_std(now), Vec::new());
         let ecn = match ecn {
             Ecn::NotEct => None,
             Ecn::Ect0 => Some(EcnCodepoint::Ect0),
@@ -269,7 +269,7 @@ impl Quinn {
             self.only = connection.streams().open(Dir::Uni);
             let endless =
                 Unit { id: 0, payload: ENDLESS, created: Instant::ZERO, layer: 0, frame_type: FrameType::None };
-            let header = Header::of(&endless);
+            let header = Header::for_unit(&endless);
             let stream = |id| Outgoing { id, written: 0, header, left: ENDLESS, endless: true };
             self.streams.extend(self.only.map(stream));
         }
@@ -282,7 +282,7 @@ impl Quinn {
             if self.carry == Carry::OneStream {
                 self.only = Some(id);
             }
-            let header = Header::of(unit);
+            let header = Header::for_unit(unit);
             self.streams.push_back(Outgoing { id, written: 0, header, left: unit.payload, endless: false });
             self.waiting.pop_front();
         }
@@ -328,7 +328,7 @@ impl Quinn {
         let mut datagrams = connection.datagrams();
         let Some(most) = datagrams.max_size().map(|size| size.saturating_sub(HEADER).max(1)) else { return };
         for unit in self.waiting.drain(..) {
-            for (header, size) in cut(Header::of(&unit), unit.payload, most) {
+            for (header, size) in cut(Header::for_unit(&unit), unit.payload, most) {
                 let mut bytes = BytesMut::zeroed(HEADER + size);
                 bytes[..HEADER].copy_from_slice(&header.write());
                 // If the buffer is full, the oldest datagrams make room, because they are too late to be useful.
@@ -342,7 +342,7 @@ impl Quinn {
         if let Some(bytes) = self.responses.pop_front() {
             return Some(Action::Send { bytes, ecn: Ecn::NotEct });
         }
-        let at = self.at(now);
+        let at = self.to_std(now);
         let (_, connection) = self.connection.as_mut()?;
         self.buffer.clear();
         let transmit = connection.poll_transmit(at, 1, &mut self.buffer)?;
@@ -375,7 +375,7 @@ impl Stack for Quinn {
             Event::Unit(unit) => self.waiting.push_back(unit),
             Event::Datagram { bytes, ecn } => self.arrived(now, bytes, ecn),
             Event::Timer => {
-                let at = self.at(now);
+                let at = self.to_std(now);
                 if let Some((_, connection)) = &mut self.connection {
                     connection.handle_timeout(at);
                 }

@@ -104,7 +104,7 @@ impl Peer {
     }
 
     /// Converts a simulated time to the peer's clock.
-    pub fn at(&self, now: Instant) -> Clock {
+    pub fn to_clock(&self, now: Instant) -> Clock {
         self.origin + Duration::from_nanos(now.nanos())
     }
 
@@ -127,7 +127,7 @@ impl Peer {
 
     /// Passes a datagram to str0m.
     pub fn arrived(&mut self, now: Instant, bytes: &[u8]) {
-        let (at, source, destination) = (self.at(now), self.there, self.here);
+        let (at, source, destination) = (self.to_clock(now), self.there, self.here);
         self.with(|rtc| {
             // Datagrams of an unknown protocol are ignored, as by a socket's reader.
             let Ok(contents) = bytes.try_into() else { return Ok(()) };
@@ -137,7 +137,7 @@ impl Peer {
 
     /// Passes a timeout to str0m.
     pub fn timer(&mut self, now: Instant) {
-        let at = self.at(now);
+        let at = self.to_clock(now);
         self.with(|rtc| rtc.handle_input(Input::Timeout(at)));
     }
 

@@ -63,7 +63,7 @@ impl Sending {
         let video = media.video.as_ref().map(|video| VideoEncoder::new(video, seed.stream("camera")));
         let bits = |rate: Rate| rate.bits_per_second();
         let most = audio.as_ref().map_or(0, |(_, rate)| bits(*rate))
-            + video.as_ref().map_or(0, |video| whole(bits(video.rates().1)));
+            + video.as_ref().map_or(0, |video| packet_rate(bits(video.rates().1)));
         let desired = config.desired.map_or(most, bits);
         peer.with(|rtc| {
             rtc.bwe().set_desired_bitrate(Bitrate::bps(desired));
@@ -148,10 +148,10 @@ impl Sending {
 
     /// Splits a frame of `bytes` bytes into packets and writes them.
     fn write(&mut self, now: Instant, place: usize, unit: &Unit, bytes: u32, (quality, frame): (u8, u32)) {
-        let at = self.peer.at(now);
+        let at = self.peer.to_clock(now);
         let Some(stream) = self.streams.get_mut(place).and_then(Option::as_mut) else { return };
         let time = (u128::from(unit.created.nanos()) * u128::from(stream.clock) / 1_000_000_000) as u32;
-        let header = Header { quality, frame, ..Header::of(unit) };
+        let header = Header { quality, frame, ..Header::for_unit(unit) };
         let kind = if place == 0 { StreamKind::Audio } else { StreamKind::Video };
         for (header, size) in cut(header, bytes, MOST_PAYLOAD) {
             let mut payload = vec![0; size.max(carry::HEADER)];
@@ -227,7 +227,7 @@ impl Sending {
 }
 
 /// Converts a payload rate of video to the rate of RTP packets.
-fn whole(payload: u64) -> u64 {
+fn packet_rate(payload: u64) -> u64 {
     payload * (MOST_PAYLOAD as u64 + HEADER - 28) / MOST_PAYLOAD as u64
 }
 

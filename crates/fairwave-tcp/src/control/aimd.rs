@@ -44,7 +44,7 @@ impl AimdConfig {
     /// Creates the controller. Unset parameters are those of TCP(1, 0.5).
     pub(super) fn aimd(&self, preset: Preset) -> Aimd {
         let aimd = Aimd::new(self.alpha.unwrap_or(ALPHA), self.beta.unwrap_or(BETA), preset.like_ns2());
-        Aimd { growth: Growth::of(preset), whole: preset == Preset::Ns2Of2004, ..aimd }
+        Aimd { growth: Growth::for_preset(preset), truncates: preset == Preset::Ns2Of2004, ..aimd }
     }
 }
 
@@ -131,7 +131,7 @@ pub struct Aimd {
     growth: Growth,
     like_ns2: bool,
     /// Decreases are in whole segments.
-    whole: bool,
+    truncates: bool,
     /// True until the first decrease.
     first: bool,
 }
@@ -139,7 +139,7 @@ pub struct Aimd {
 impl Aimd {
     /// Creates TCP(`alpha`, `beta`): `alpha` > 0 segments per round trip; `beta` in (0, 1) is the part kept.
     pub fn new(alpha: f64, beta: f64, like_ns2: bool) -> Self {
-        Aimd { alpha, beta, growth: Growth::default(), like_ns2, whole: false, first: true }
+        Aimd { alpha, beta, growth: Growth::default(), like_ns2, truncates: false, first: true }
     }
 
     fn kept(&self, window: &Window) -> f64 {
@@ -148,7 +148,7 @@ impl Aimd {
 
     /// The window after a decrease.
     fn left(&self, kept: f64, path: &Path) -> f64 {
-        if self.whole { libm::trunc(kept * libm::trunc(path.in_use)) } else { kept * path.in_use }
+        if self.truncates { libm::trunc(kept * libm::trunc(path.in_use)) } else { kept * path.in_use }
     }
 
     fn threshold(&self, kept: f64, path: &Path) -> f64 {

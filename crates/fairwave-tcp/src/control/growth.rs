@@ -117,7 +117,7 @@ pub(super) struct Growth {
 
 impl Growth {
     /// The growth rule of a preset.
-    pub fn of(preset: Preset) -> Self {
+    pub fn for_preset(preset: Preset) -> Self {
         Growth { counted: (preset == Preset::Linux).then(WindowUse::default) }
     }
 
@@ -224,7 +224,7 @@ mod tests {
         let delayed = ack(2, 10, 20);
         let after = |preset, path: &Path, congestion, threshold| {
             let mut window = Window { congestion, threshold };
-            Growth::of(preset).grow(1.0, path, &mut window);
+            Growth::for_preset(preset).grow(1.0, path, &mut window);
             window.congestion
         };
         assert_eq!(after(Preset::Linux, &delayed, 10.0, 100.0), 12.0);
@@ -237,7 +237,7 @@ mod tests {
             assert_eq!(after(preset, &counted, 10.0, 100.0), 11.0, "RFC 5681 section 3.1 Eq. 2: one segment at most");
             assert_eq!(after(preset, &counted, 10.0, 5.0), 10.2);
         }
-        let mut growth = Growth::of(Preset::Linux);
+        let mut growth = Growth::for_preset(Preset::Linux);
         let mut window = Window { congestion: 10.0, threshold: 5.0 };
         for round in 1..4 {
             // Two segments in each round trip, of the window's ten.

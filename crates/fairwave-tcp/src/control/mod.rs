@@ -17,7 +17,6 @@ pub mod hystart;
 pub mod ledbat;
 #[cfg(test)]
 mod pipe_test;
-pub mod policy;
 pub mod prague;
 pub mod real;
 #[cfg(test)]
@@ -25,6 +24,7 @@ mod today_tests;
 pub mod vegas;
 pub mod westwood;
 pub mod westwood_plus;
+pub mod window_policy;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ macro_rules! controllers {
             ledbat { LedbatPlusPlus(LedbatPlusPlusConfig) }
             bbr { Bbr(BbrConfig) }
             bbr1 { Bbr1(Bbr1Config) }
-            policy { TcpPolicy(TcpPolicyConfig) }
+            window_policy { TcpPolicy(TcpPolicyConfig) }
         }
     };
 }

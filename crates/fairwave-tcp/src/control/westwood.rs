@@ -61,7 +61,7 @@ impl ControlLaw for WestwoodConfig {
     const RECOVERY: Recovery = Recovery::Reno;
 
     fn controller(&self, preset: Preset) -> Westwood {
-        Westwood { growth: Growth::of(preset), ..Westwood::new(self.filter.unwrap_or(FILTER)) }
+        Westwood { growth: Growth::for_preset(preset), ..Westwood::new(self.filter.unwrap_or(FILTER)) }
     }
 }
 

@@ -49,7 +49,7 @@ impl ControlLaw for WestwoodPlusConfig {
     const RECOVERY: Recovery = Recovery::Newreno;
 
     fn controller(&self, preset: Preset) -> WestwoodPlus {
-        WestwoodPlus { growth: Growth::of(preset), ..WestwoodPlus::new(self.filter.unwrap_or(FILTER)) }
+        WestwoodPlus { growth: Growth::for_preset(preset), ..WestwoodPlus::new(self.filter.unwrap_or(FILTER)) }
     }
 }
 

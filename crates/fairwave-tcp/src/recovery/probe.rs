@@ -79,7 +79,7 @@ impl Probe {
     }
 
     /// Time of the next probe.
-    pub fn at(&self) -> Instant {
+    pub fn due_at(&self) -> Instant {
         self.at
     }
 
@@ -144,7 +144,7 @@ mod tests {
         let scheduled = |timing| {
             let mut probe = measured();
             probe.schedule(at(1000), timing);
-            probe.at()
+            probe.due_at()
         };
         assert_eq!(scheduled(TIMING), at(1200));
         assert_eq!(scheduled(Timing { allowance: Span::from_millis(40), ..TIMING }), at(1240));
@@ -158,17 +158,17 @@ mod tests {
     fn rfc_8985_section_7_3_one_probe_is_out_at_a_time_and_none_without_a_round_trip_since_the_last() {
         let mut probe = Probe::default();
         probe.schedule(at(0), TIMING);
-        assert_eq!(probe.at(), Instant::NEVER, "nothing has been measured");
+        assert_eq!(probe.due_at(), Instant::NEVER, "nothing has been measured");
         probe.measured();
         probe.schedule(at(0), TIMING);
-        assert_eq!(probe.at(), at(200));
+        assert_eq!(probe.due_at(), at(200));
         probe.sent(11, true);
         probe.measured();
         probe.schedule(at(300), TIMING);
-        assert_eq!(probe.at(), Instant::NEVER, "one is out");
+        assert_eq!(probe.due_at(), Instant::NEVER, "one is out");
         probe.on_ack(12, false);
         probe.schedule(at(300), TIMING);
-        assert_eq!(probe.at(), at(500));
+        assert_eq!(probe.due_at(), at(500));
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         probe.reset();
         probe.measured();
         probe.schedule(at(300), TIMING);
-        assert_eq!(probe.at(), at(500), "the next one is not held back");
+        assert_eq!(probe.due_at(), at(500), "the next one is not held back");
         assert!(!probe.on_ack(12, false), "and nothing was repaired by the one before");
     }
 

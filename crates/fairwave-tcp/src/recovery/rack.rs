@@ -308,7 +308,7 @@ impl Rack {
                 self.enter(connection, now, 0);
             }
         }
-        if now >= self.probe.at() {
+        if now >= self.probe.due_at() {
             self.send_probe(connection, now, out);
         }
     }
@@ -400,7 +400,7 @@ impl Rack {
             let smoothed = connection.smoothed_rtt();
             self.probe.schedule(now, Timing { smoothed, allowance, timeout_at: connection.retransmit_at() });
         }
-        connection.wake_recovery(self.due.min(self.probe.at()));
+        connection.wake_recovery(self.due.min(self.probe.due_at()));
     }
 
     /// Handles an acknowledgement while no segment is in flight. An unneeded probe may have caused it.

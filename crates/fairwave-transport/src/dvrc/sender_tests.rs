@@ -48,7 +48,7 @@ fn answer(sequence: u32, timestamp: u32) -> Control {
     Control { timeout: false, layers: 2, sequence, timestamp, rate: 400_000, lost: 0 }
 }
 
-fn hear(sender: &mut DvrcSender, now: Instant, control: Control) -> Vec<Packet> {
+fn receive(sender: &mut DvrcSender, now: Instant, control: Control) -> Vec<Packet> {
     let mut bytes = [0; 32];
     bytes[..CONTROL].copy_from_slice(&control.encode());
     let body = body(bytes, Instant::ZERO);
@@ -114,17 +114,17 @@ fn a_data_packet_has_dvrcs_header_below_its_payload_and_names_its_part() {
 fn packets_tell_the_receiver_the_round_trip_time_and_the_timeout() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-    hear(&mut sender, ms(300), answer(0, 0));
+    receive(&mut sender, ms(300), answer(0, 0));
     let sent = drive(&mut sender, &[unit(1, 100, ms(400), 0)], ms(400));
-    let told = header(&sent[0].1);
-    assert_eq!((told.round_trip, told.timeout), (300_000, 900_000), "300 ms and 300 + 4 · 150");
+    let parameters = header(&sent[0].1);
+    assert_eq!((parameters.round_trip, parameters.timeout), (300_000, 900_000), "300 ms and 300 + 4 · 150");
 }
 
 #[test]
 fn packets_are_paced_at_the_rate_that_was_asked_for() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-    hear(&mut sender, ms(50), answer(0, 0));
+    receive(&mut sender, ms(50), answer(0, 0));
     // 400 kb/s: a packet of 1000 bytes takes 20 ms, one of 500 bytes 10 ms.
     let sent = drive(&mut sender, &[unit(1, 2500, ms(100), 0), unit(2, 800, ms(100), 1)], ms(1_000));
     assert_eq!(sent.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [100, 120, 140, 150].map(ms));
@@ -141,7 +141,7 @@ fn the_longest_wait_is_held_for_a_frame_that_is_far_larger_than_the_rate_allows(
     assert!(last > ms(190), "and the frame was not sent in a burst: {} ms", (last - ms(10)).millis());
     let gaps: Vec<u64> = sent.windows(2).map(|pair| (pair[1].0 - pair[0].0).nanos()).collect();
     assert!(gaps.iter().max() == gaps.iter().min(), "at one pace: {gaps:?}");
-    assert!(sender.view().backlog.expect("told").longest <= Span::from_millis(200));
+    assert!(sender.view().backlog.expect("a backlog").longest <= Span::from_millis(200));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn layers_above_those_asked_for_are_left_out_and_those_asked_for_are_sent() {
         sender.on_unit(ms(0), unit(u32::from(layer), 100, ms(0), layer), &mut out);
     }
     assert_eq!((out.packets.len(), out.skipped), (1, 3));
-    hear(&mut sender, ms(50), answer(0, 0));
+    receive(&mut sender, ms(50), answer(0, 0));
     drive(&mut sender, &[], ms(100));
     let mut out = Output::default();
     for layer in 0..4 {
@@ -184,7 +184,7 @@ fn what_is_asked_for_is_kept_between_the_base_layer_and_all_layers_with_headroom
     for (layers, rate, expected) in [(0, 0, (1, 200_000.0)), (8, u32::MAX, (4, 1_000_000.0))] {
         let mut sender = started(context());
         drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-        hear(&mut sender, ms(50), Control { layers, rate, ..answer(0, 0) });
+        receive(&mut sender, ms(50), Control { layers, rate, ..answer(0, 0) });
         assert_eq!((sender.view().layers, sender.view().rate), (Some(expected.0), Some(expected.1)));
     }
     let plain = FlowContext { layers: LayerRates::default(), ..context() };
@@ -192,7 +192,7 @@ fn what_is_asked_for_is_kept_between_the_base_layer_and_all_layers_with_headroom
     assert!(sender.view().layers.is_none());
     assert_eq!(sender.view().rate, Some(64_000.0));
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-    hear(&mut sender, ms(50), Control { rate: u32::MAX, ..answer(0, 0) });
+    receive(&mut sender, ms(50), Control { rate: u32::MAX, ..answer(0, 0) });
     assert_eq!(sender.view().rate, Some(100_000_000.0));
 }
 
@@ -202,10 +202,10 @@ fn a_control_packet_about_what_was_never_sent_is_refused() {
     sender.start_at_sequence(100);
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
     for sequence in [99, 101] {
-        hear(&mut sender, ms(10), answer(sequence, 0));
+        receive(&mut sender, ms(10), answer(sequence, 0));
     }
     assert_eq!((sender.malformed(), sender.view().layers), (2, Some(1)));
-    hear(&mut sender, ms(10), answer(100, 0));
+    receive(&mut sender, ms(10), answer(100, 0));
     assert_eq!((sender.malformed(), sender.view().layers), (2, Some(2)));
 }
 
@@ -213,10 +213,10 @@ fn a_control_packet_about_what_was_never_sent_is_refused() {
 fn of_two_control_packets_the_one_about_the_newer_packet_counts_and_of_equals_the_later() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 100, ms(0), 0), unit(1, 100, ms(40), 0)], ms(40));
-    hear(&mut sender, ms(90), answer(1, 40_000));
-    hear(&mut sender, ms(91), Control { layers: 4, ..answer(0, 0) });
+    receive(&mut sender, ms(90), answer(1, 40_000));
+    receive(&mut sender, ms(91), Control { layers: 4, ..answer(0, 0) });
     assert_eq!(sender.view().layers, Some(2));
-    hear(&mut sender, ms(92), Control { layers: 3, timeout: true, ..answer(1, 40_000) });
+    receive(&mut sender, ms(92), Control { layers: 3, timeout: true, ..answer(1, 40_000) });
     assert_eq!(sender.view().layers, Some(3));
     assert!(
         (sender.view().smoothed_rtt.expect("a round trip") - 0.05).abs() < 1e-9,
@@ -228,9 +228,9 @@ fn of_two_control_packets_the_one_about_the_newer_packet_counts_and_of_equals_th
 fn a_timestamp_from_the_future_is_no_sample() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-    hear(&mut sender, us(50), answer(0, 51));
+    receive(&mut sender, us(50), answer(0, 51));
     assert!(sender.view().smoothed_rtt.is_none());
-    hear(&mut sender, us(50), answer(0, 50));
+    receive(&mut sender, us(50), answer(0, 50));
     assert_eq!(sender.view().smoothed_rtt, Some(0.0));
 }
 
@@ -238,7 +238,7 @@ fn a_timestamp_from_the_future_is_no_sample() {
 fn the_sender_tells_how_many_packets_the_receiver_misses() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-    hear(&mut sender, ms(50), Control { lost: 17, ..answer(0, 0) });
+    receive(&mut sender, ms(50), Control { lost: 17, ..answer(0, 0) });
     assert_eq!(sender.view().estimate, Some(fairwave_endpoint::Estimate::MissingPackets(17.0)));
 }
 
@@ -246,7 +246,7 @@ fn the_sender_tells_how_many_packets_the_receiver_misses() {
 fn a_silence_begins_with_the_first_packet_after_what_was_heard_and_brings_the_base_layer() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-    hear(&mut sender, ms(50), answer(0, 0));
+    receive(&mut sender, ms(50), answer(0, 0));
     assert_eq!(sender.deadline(), Instant::NEVER, "an idle flow hears nothing, and that says nothing");
     drive(&mut sender, &[unit(1, 100, ms(1_000), 0), unit(2, 100, ms(1_500), 0)], ms(2_999));
     assert_eq!((sender.view().layers, sender.view().timeouts, sender.deadline()), (Some(2), 0, ms(3_000)));
@@ -259,9 +259,9 @@ fn a_silence_begins_with_the_first_packet_after_what_was_heard_and_brings_the_ba
 fn a_stopped_sender_forgets_what_waits_and_takes_nothing_in() {
     let mut sender = started(context());
     drive(&mut sender, &[unit(0, 5000, ms(0), 0)], ms(0));
-    assert_eq!(sender.view().backlog.expect("told").payload, Bytes::new(4000));
+    assert_eq!(sender.view().backlog.expect("a backlog").payload, Bytes::new(4000));
     sender.on_stop(ms(1));
-    assert_eq!((sender.deadline(), sender.view().backlog.expect("told").units), (Instant::NEVER, 0));
+    assert_eq!((sender.deadline(), sender.view().backlog.expect("a backlog").units), (Instant::NEVER, 0));
     let mut out = Output::default();
     sender.on_unit(ms(2), unit(1, 100, ms(2), 0), &mut out);
     sender.on_timer(ms(5_000), &mut out);
@@ -299,13 +299,13 @@ proptest! {
             let created = now + Span::from_millis(gap);
             sent.extend(drive(&mut sender, &[unit(id as u32, payload, created, 0)], created));
             if let Some(newest) = sender.sequence.checked_sub(1) {
-                let answers = hear(&mut sender, created, Control { rate: *rate, ..answer(newest as u32, 0) });
+                let answers = receive(&mut sender, created, Control { rate: *rate, ..answer(newest as u32, 0) });
                 sent.extend(answers.into_iter().map(|packet| (created, packet)));
             }
             now = created;
         }
         sent.extend(drive(&mut sender, &[], now + Span::from_secs(60)));
-        prop_assert_eq!(sender.view().backlog.expect("told").units, 0);
+        prop_assert_eq!(sender.view().backlog.expect("a backlog").units, 0);
         for (time, packet) in sent {
             let Body::Opaque { created, .. } = packet.body else { panic!("not DVRC") };
             prop_assert!(time - created <= config.most_delay, "{} ms", (time - created).millis());
@@ -324,7 +324,7 @@ fn the_pace_is_that_of_the_layers_that_are_sent_or_none_where_it_is_asked_for() 
     let times = |pace| {
         let mut sender = started_with(DvrcConfig { pace, ..DvrcConfig::default() }, context());
         drive(&mut sender, &[unit(0, 100, ms(0), 0)], ms(0));
-        hear(&mut sender, ms(50), Control { rate: 500_000, ..answer(0, 0) });
+        receive(&mut sender, ms(50), Control { rate: 500_000, ..answer(0, 0) });
         let sent = drive(&mut sender, &[unit(1, 2000, ms(100), 0)], ms(1_000));
         sent.iter().map(|(time, _)| *time).collect::<Vec<_>>()
     };
@@ -350,10 +350,10 @@ fn allocated_layers_share_r_from_the_next_group_on_and_are_left_as_those_are_tha
         [(0, 200), (1, 200), (2, 200), (3, 200)],
         "R is the base's, a quarter"
     );
-    hear(&mut sender, ms(950), Control { rate: 600_000, ..answer(0, 0) });
+    receive(&mut sender, ms(950), Control { rate: 600_000, ..answer(0, 0) });
     assert_eq!(frame(&mut sender, 1, FrameType::P)[0], (0, 200), "within a group rates stay");
     assert_eq!(frame(&mut sender, 2, FrameType::I), [(0, 600), (1, 600), (2, 600), (3, 600)]);
-    hear(&mut sender, ms(2_950), Control { rate: 350_000, ..answer(5, 0) });
+    receive(&mut sender, ms(2_950), Control { rate: 350_000, ..answer(5, 0) });
     assert_eq!(frame(&mut sender, 3, FrameType::P), [(0, 600), (1, 600)], "of 150 kb/s each R carries two");
 }
 
@@ -369,7 +369,7 @@ fn of_versions_one_is_sent_and_another_from_the_next_group_on() {
         drive(sender, &units, made + Span::from_millis(900)).iter().map(|(_, packet)| packet.layer).collect()
     };
     assert_eq!(version(&mut sender, 0, FrameType::I), [0]);
-    hear(&mut sender, ms(950), answer(0, 0));
+    receive(&mut sender, ms(950), answer(0, 0));
     assert_eq!(version(&mut sender, 1, FrameType::P), [0]);
     assert_eq!(version(&mut sender, 2, FrameType::I), [1]);
 }
@@ -389,7 +389,7 @@ fn layers_that_are_cut_anywhere_fill_the_rate_and_the_base_layer_is_always_whole
     ] {
         let mut sender = started_with(fine.clone(), context());
         drive(&mut sender, &[unit(0, 100, Instant::ZERO, 0)], ms(100));
-        hear(&mut sender, ms(100), Control { rate, ..answer(0, 0) });
+        receive(&mut sender, ms(100), Control { rate, ..answer(0, 0) });
         let frame: Vec<Unit> = (0..4).map(|layer| unit(1 + u32::from(layer), 800, ms(200), layer)).collect();
         let payloads: Vec<u16> =
             drive(&mut sender, &frame, ms(900)).iter().map(|(_, one)| header(one).length).collect();

@@ -137,9 +137,9 @@ impl Header {
     pub fn decode_datagram(datagram: &[u8]) -> Result<(Header, &[u8]), WireError> {
         let header = Header::decode(datagram)?;
         let payload = datagram.get(header.size()..).unwrap_or(&[]);
-        let said = if let Header::Data(data) = header { usize::from(data.length) } else { 0 };
-        if payload.len() != said {
-            return Err(WireError::Length { said, have: payload.len() });
+        let claimed = if let Header::Data(data) = header { usize::from(data.length) } else { 0 };
+        if payload.len() != claimed {
+            return Err(WireError::Length { claimed, have: payload.len() });
         }
         Ok((header, payload))
     }
@@ -231,7 +231,7 @@ pub(crate) fn write(header: &[u8; DATA_HEADER], created: Instant, out: &mut Vec<
 pub(crate) fn read(datagram: &[u8]) -> Result<(Body, u8), WireError> {
     let mut header = [0; DATA_HEADER];
     let whole = Header::decode(datagram)?;
-    let (created, layer, said) = match whole {
+    let (created, layer, claimed) = match whole {
         Header::Data(data) => {
             let created = made::read(datagram.get(DATA_HEADER..).unwrap_or(&[]))?;
             (created, data.layer, usize::from(data.length).max(made::SIZE))
@@ -240,8 +240,8 @@ pub(crate) fn read(datagram: &[u8]) -> Result<(Body, u8), WireError> {
         Header::Advertisement(_) => return Err(WireError::Advertisement),
     };
     let have = datagram.len().saturating_sub(whole.size());
-    if have != said {
-        return Err(WireError::Length { said, have });
+    if have != claimed {
+        return Err(WireError::Length { claimed, have });
     }
     header.iter_mut().zip(datagram.iter().take(whole.size())).for_each(|(place, byte)| *place = *byte);
     Ok((body(header, created), layer))

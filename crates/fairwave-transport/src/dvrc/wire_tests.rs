@@ -66,9 +66,9 @@ fn a_datagram_carries_exactly_the_payload_that_it_announces() {
     datagram.extend([1, 2, 3]);
     assert_eq!(Header::decode_datagram(&datagram).map(|(_, payload)| payload), Ok(&[1_u8, 2, 3][..]));
     datagram.push(4);
-    assert_eq!(Header::decode_datagram(&datagram), Err(WireError::Length { said: 3, have: 4 }));
+    assert_eq!(Header::decode_datagram(&datagram), Err(WireError::Length { claimed: 3, have: 4 }));
     datagram.truncate(34);
-    assert_eq!(Header::decode_datagram(&datagram), Err(WireError::Length { said: 3, have: 2 }));
+    assert_eq!(Header::decode_datagram(&datagram), Err(WireError::Length { claimed: 3, have: 2 }));
 }
 
 #[test]

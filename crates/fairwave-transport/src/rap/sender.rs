@@ -50,7 +50,7 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    pub(super) fn of(known: Option<RoundTrip>, sample: f64) -> RoundTrip {
+    pub(super) fn with_sample(known: Option<RoundTrip>, sample: f64) -> RoundTrip {
         let Some(old) = known else {
             return RoundTrip { smoothed: sample, deviation: 0.0, short: sample, long: sample };
         };
@@ -302,7 +302,7 @@ impl RapSender {
         }
         if let Some(sent) = sent {
             let begins = self.round_trip.is_none();
-            self.round_trip = Some(RoundTrip::of(self.round_trip, (now - sent).seconds()));
+            self.round_trip = Some(RoundTrip::with_sample(self.round_trip, (now - sent).seconds()));
             if let Some(watch) = &mut self.watch {
                 watch.on_sample(now, number, now - sent);
             }

@@ -231,7 +231,7 @@ fn an_acknowledgement_names_the_latest_gap_before_it() {
 
 #[test]
 fn the_timeout_and_the_means_follow_the_authors_weights() {
-    let means = RoundTrip::of(Some(RoundTrip::of(None, 0.1)), 0.2);
+    let means = RoundTrip::with_sample(Some(RoundTrip::with_sample(None, 0.1)), 0.2);
     assert!((means.smoothed - 0.15).abs() < 1e-12 && (means.deviation - 0.05).abs() < 1e-12);
     assert!((means.short - 0.19).abs() < 1e-12 && (means.long - 0.101).abs() < 1e-12);
 }

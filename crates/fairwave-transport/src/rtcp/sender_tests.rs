@@ -31,7 +31,7 @@ fn report(lost: u8, early: bool, highest: u32) -> Body {
     Body::RtcpReceiverReport { fraction_lost: lost, early, lost: 0, highest, jitter, sender_report: None, delay }
 }
 
-fn hear(sender: &mut RtcpSender, now: Instant, body: Body) {
+fn receive(sender: &mut RtcpSender, now: Instant, body: Body) {
     let packet = Packet {
         flow: FlowId(4),
         wire: 80,
@@ -76,7 +76,7 @@ fn a_layer_is_dropped_above_five_percent_and_added_below_two_by_regular_reports_
         [(13, false, 1), (13, true, 1), (12, false, 2), (12, true, 2), (6, false, 2), (5, false, 3), (5, true, 2)]
     {
         let mut sender = sender(2);
-        hear(&mut sender, ms(100), report(lost, early, 1));
+        receive(&mut sender, ms(100), report(lost, early, 1));
         assert_eq!(sender.view().layers, Some(expected), "{lost}/256, early: {early}");
         assert_eq!(sender.view().estimate, Some(fairwave_endpoint::Estimate::LostShare(f64::from(lost) / 256.0)));
     }
@@ -85,9 +85,9 @@ fn a_layer_is_dropped_above_five_percent_and_added_below_two_by_regular_reports_
 #[test]
 fn layers_stay_between_the_base_and_all() {
     let mut sender = sender(2);
-    (0..5).for_each(|highest| hear(&mut sender, ms(100), report(0, false, highest)));
+    (0..5).for_each(|highest| receive(&mut sender, ms(100), report(0, false, highest)));
     assert_eq!(sender.view().layers, Some(3));
-    (0..5).for_each(|highest| hear(&mut sender, ms(100), report(255, false, highest)));
+    (0..5).for_each(|highest| receive(&mut sender, ms(100), report(255, false, highest)));
     assert_eq!(sender.view().layers, Some(1));
 }
 
@@ -95,23 +95,23 @@ fn layers_stay_between_the_base_and_all() {
 fn a_regular_report_about_nothing_new_drops_a_layer_if_something_was_sent() {
     let mut sender = sender(3);
     hand_over(&mut sender, 0, 100);
-    hear(&mut sender, ms(100), report(10, false, 0));
-    hear(&mut sender, ms(200), report(10, false, 0));
+    receive(&mut sender, ms(100), report(10, false, 0));
+    receive(&mut sender, ms(200), report(10, false, 0));
     assert_eq!(sender.view().layers, Some(3), "nothing was sent in between");
     hand_over(&mut sender, 0, 100);
-    hear(&mut sender, ms(300), report(10, true, 0));
+    receive(&mut sender, ms(300), report(10, true, 0));
     assert_eq!(sender.view().layers, Some(3), "an early report comes because something arrived");
     hand_over(&mut sender, 0, 100);
-    hear(&mut sender, ms(400), report(10, false, 0));
+    receive(&mut sender, ms(400), report(10, false, 0));
     assert_eq!(sender.view().layers, Some(2));
     hand_over(&mut sender, 0, 100);
-    hear(&mut sender, ms(500), report(10, false, 3));
+    receive(&mut sender, ms(500), report(10, false, 3));
     assert_eq!(sender.view().layers, Some(2));
 }
 
 #[test]
 fn the_round_trip_time_is_what_has_passed_since_the_sender_report_less_the_receivers_delay() {
-    let told = |sent: Option<Instant>, delay: u64| {
+    let found = |sent: Option<Instant>, delay: u64| {
         let mut sender = sender(1);
         let body = Body::RtcpReceiverReport {
             fraction_lost: 10,
@@ -122,13 +122,13 @@ fn the_round_trip_time_is_what_has_passed_since_the_sender_report_less_the_recei
             sender_report: sent,
             delay: Span::from_millis(delay),
         };
-        hear(&mut sender, ms(1_000), body);
+        receive(&mut sender, ms(1_000), body);
         sender.view().smoothed_rtt
     };
-    assert!((told(Some(ms(700)), 200).expect("a round trip") - 0.1).abs() < 1e-12);
-    assert_eq!(told(Some(ms(700)), 300), Some(0.0));
-    assert_eq!(told(Some(ms(1_000)), 0), Some(0.0));
-    assert!(told(None, 0).is_none() && told(Some(ms(700)), 301).is_none() && told(Some(ms(1_001)), 0).is_none());
+    assert!((found(Some(ms(700)), 200).expect("a round trip") - 0.1).abs() < 1e-12);
+    assert_eq!(found(Some(ms(700)), 300), Some(0.0));
+    assert_eq!(found(Some(ms(1_000)), 0), Some(0.0));
+    assert!(found(None, 0).is_none() && found(Some(ms(700)), 301).is_none() && found(Some(ms(1_001)), 0).is_none());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_flow_without_layers_is_carried_whole() {
     let mut sender = RtcpSender::new(context, &RtcpConfig::default(), Seed(2).stream("reports")).expect("valid");
     sender.on_start(ms(0), &mut Output::default());
     assert_eq!(hand_over(&mut sender, 5, 100).packets.len(), 1);
-    hear(&mut sender, ms(100), report(255, false, 0));
+    receive(&mut sender, ms(100), report(255, false, 0));
     assert!(sender.view().layers.is_none() && sender.view().rate.is_none());
     let many = RtcpConfig { start_layers: 8, ..RtcpConfig::default() };
     assert_eq!(RtcpSender::new(context, &many, Seed(2).stream("r")).expect("valid").layers, 1);

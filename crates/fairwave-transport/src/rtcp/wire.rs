@@ -61,7 +61,7 @@ pub(crate) fn write(body: &Body, feedback: bool, format: &Format, target: usize,
                 .extended_sequence_number(highest)
                 .interarrival_jitter(media.ticks(jitter))
                 .last_sender_report_timestamp(sender_report.map_or(0, |sent| (ntp(sent) >> 16) as u32))
-                .delay_since_last_sender_report_timestamp(if sender_report.is_some() { in_65536ths(delay) } else { 0 });
+                .delay_since_last_sender_report_timestamp(if sender_report.is_some() { to_65536ths(delay) } else { 0 });
             let report = ReceiverReport::builder(source).add_report_block(block);
             compound(report, source, format.name(feedback), early, target, out);
         }
@@ -115,7 +115,7 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
                 lost: block.cumulative_lost(),
                 highest: block.extended_sequence_number(),
                 jitter: media.span(block.interarrival_jitter()),
-                sender_report: (middle != 0).then(|| by_middle(middle)),
+                sender_report: (middle != 0).then(|| from_middle_bits(middle)),
                 delay: from_65536ths(block.delay_since_last_sender_report_timestamp()),
             }
         }
@@ -123,17 +123,17 @@ pub(crate) fn read(bytes: &[u8], feedback: bool, format: &Format) -> Result<Body
     };
     // fairwave's ends send nothing else in RTCP. So the rest must equal the bytes that fairwave would have written;
     // otherwise the packet is foreign.
-    let (mut said, mut again) = (body, Vec::with_capacity(bytes.len()));
-    write(&said, feedback, format, bytes.len(), &mut again);
+    let (mut body, mut again) = (body, Vec::with_capacity(bytes.len()));
+    write(&body, feedback, format, bytes.len(), &mut again);
     if again != bytes
-        && let Body::RtcpReceiverReport { early, .. } = &mut said
+        && let Body::RtcpReceiverReport { early, .. } = &mut body
     {
         *early = true;
         again.clear();
-        write(&said, feedback, format, bytes.len(), &mut again);
+        write(&body, feedback, format, bytes.len(), &mut again);
     }
     if again == bytes {
-        return Ok(said);
+        return Ok(body);
     }
     Err(foreign("it differs from what this flow's other end sends".to_owned()))
 }
@@ -157,12 +157,12 @@ fn instant(ntp: u64) -> Result<Instant, WireError> {
 }
 
 /// The instant whose NTP timestamp has these middle 32 bits, within the first 65 536 s.
-fn by_middle(middle: u32) -> Instant {
+fn from_middle_bits(middle: u32) -> Instant {
     let seconds = ((middle >> 16) as u16).wrapping_sub(NTP_OFFSET as u16);
     Instant::from_nanos(u64::from(seconds) * SECOND) + from_65536ths(middle & 0xffff)
 }
 
-fn in_65536ths(span: Span) -> u32 {
+fn to_65536ths(span: Span) -> u32 {
     (u128::from(span.nanos()) * 65_536 / u128::from(SECOND)).min(u128::from(u32::MAX)) as u32
 }
 

@@ -75,8 +75,8 @@ fn rfc_3550_section_6_4_1_a_report_is_padded_to_its_size_in_words_and_its_last_p
 #[test]
 fn rfc_5761_section_4_reports_are_told_from_rtp_by_their_packet_type() {
     assert!(is_report(&written(REPORT, false, 0)) && is_report(&written(answer(true), true, 0)));
-    let told = [0, 96, 127, 128, 191, 192, 223, 224, 255].map(|kind| is_report(&[0x80, kind]));
-    assert_eq!(told, [false, false, false, false, false, true, true, false, false]);
+    let found = [0, 96, 127, 128, 191, 192, 223, 224, 255].map(|kind| is_report(&[0x80, kind]));
+    assert_eq!(found, [false, false, false, false, false, true, true, false, false]);
     assert!(!is_report(&[0x80]));
 }
 

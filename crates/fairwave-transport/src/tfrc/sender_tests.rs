@@ -301,11 +301,11 @@ fn the_segment_size_is_the_mean_of_what_is_sent() {
 fn what_waits_is_told() {
     let mut sender = sender(false);
     hand_over(&mut sender, ms(0), 2000);
-    let backlog = sender.view().backlog.expect("told");
+    let backlog = sender.view().backlog.expect("a backlog");
     assert_eq!((backlog.units, backlog.payload, backlog.since), (1, Bytes::new(1000), Some(ms(0))));
     // A packet per second before the first report.
     drive(&mut sender, ms(1_000));
-    let backlog = sender.view().backlog.expect("told");
+    let backlog = sender.view().backlog.expect("a backlog");
     assert_eq!((backlog.units, backlog.longest), (0, Span::from_secs(1)));
 }
 

@@ -73,7 +73,7 @@ pub fn encode(packet: &Packet, format: &Format, out: &mut Vec<u8>) -> usize {
             let header =
                 tcp::wire::Header::Segment { sequence, wave, wave_size, retransmission, window_reduced, last, sent };
             header.encode(out);
-            Descriptor::whole(layer, payload, unit, created).write(out);
+            Descriptor::single_part(layer, payload, unit, created).write(out);
         }
         Body::Forward { next, sent } => tcp::wire::Header::Forward { next, sent }.encode(out),
         Body::Ack { next, echo, rate, wave, congestion_echo, marked, sack } => {
@@ -155,7 +155,7 @@ impl Decoder {
 }
 
 /// The bytes after a header.
-fn after(datagram: &[u8], header: usize) -> &[u8] {
+fn skip_header(datagram: &[u8], header: usize) -> &[u8] {
     datagram.get(header..).unwrap_or(&[])
 }
 
@@ -164,7 +164,7 @@ fn tfrc(datagram: &[u8]) -> Result<(Body, u8), WireError> {
     Ok(match Header::decode(datagram)? {
         Header::Data { sequence, sent, round_trip } => {
             let Descriptor { layer, payload, unit, created, part, parts } =
-                Descriptor::read(after(datagram, DATA_HEADER))?;
+                Descriptor::read(skip_header(datagram, DATA_HEADER))?;
             (Body::TfrcData { payload, part, parts, sequence, unit, sent, created, round_trip }, layer)
         }
         Header::Feedback { echo, delay, receive_rate, loss_event_rate } => {
@@ -178,7 +178,7 @@ fn rap(datagram: &[u8]) -> Result<(Body, u8), WireError> {
     Ok(match Header::decode(datagram)? {
         Header::Data { sequence } => {
             let Descriptor { layer, payload, unit, created, part, parts } =
-                Descriptor::read(after(datagram, DATA_HEADER))?;
+                Descriptor::read(skip_header(datagram, DATA_HEADER))?;
             (Body::Datagram { payload, sequence, unit, part, parts, created }, layer)
         }
         Header::Acknowledgement { current, missing, before } => (Body::RapAck { current, missing, before }, 0),
@@ -190,7 +190,7 @@ fn segments(datagram: &[u8]) -> Result<(Body, u8), WireError> {
     Ok(match Header::decode(datagram)? {
         Header::Segment { sequence, wave, wave_size, retransmission, window_reduced, last, sent } => {
             let Descriptor { layer, payload, unit, created, .. } =
-                Descriptor::read_whole(after(datagram, SEGMENT_HEADER))?;
+                Descriptor::read_single_part(skip_header(datagram, SEGMENT_HEADER))?;
             let body = Body::Segment {
                 payload,
                 sequence,

@@ -93,7 +93,7 @@ fn redundant(
     }
     out.push(own as u8);
     let least = out.len() + length;
-    Descriptor::whole(layer, payload, unit, created).write(out);
+    Descriptor::single_part(layer, payload, unit, created).write(out);
     for repeat in repeats.iter().rev().filter(is_used) {
         out.extend(repeat.back.to_be_bytes());
         out.extend(repeat.age.to_be_bytes());
@@ -155,9 +155,9 @@ fn read_redundant(payload: &[u8], sequence: u32, media: &Media) -> Result<(Body,
         (blocks, at) = (blocks + 1, at + BLOCK);
     }
     let data = payload.get(at + 1..).unwrap_or(&[]);
-    need(data, length.max(Descriptor::WHOLE + REPEAT * blocks))?;
-    let descriptor = Descriptor::read_whole(data)?;
-    let more = Reader(data.get(Descriptor::WHOLE..).unwrap_or(&[]));
+    need(data, length.max(Descriptor::SINGLE_PART + REPEAT * blocks))?;
+    let descriptor = Descriptor::read_single_part(data)?;
+    let more = Reader(data.get(Descriptor::SINGLE_PART..).unwrap_or(&[]));
     for (place, (repeat, offset)) in repeats.iter_mut().zip(offsets).enumerate().take(blocks) {
         (repeat.back, repeat.age) = (more.u16(REPEAT * place), more.u32(REPEAT * place + 2));
         if repeat.back == 0 {

@@ -185,7 +185,7 @@ fn layers_of_dvrc_are_not_advertised_within_a_flow_and_its_length_is_what_follow
     let mut bytes = encoded(&packet(0, false, 0, dvrc::wire::body(dvrc_data(9), CREATED)), Protocol::Dvrc);
     assert!(decoder.decode(&bytes, Ecn::NotEct).is_ok());
     bytes.push(0);
-    assert_eq!(decoder.decode(&bytes, Ecn::NotEct), Err(WireError::Length { said: 9, have: 10 }));
+    assert_eq!(decoder.decode(&bytes, Ecn::NotEct), Err(WireError::Length { claimed: 9, have: 10 }));
 }
 
 fn dvrc_data(length: u16) -> [u8; 32] {

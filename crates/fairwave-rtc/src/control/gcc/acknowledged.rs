@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use fairwave_units::units::{Instant, Span};
 
-use super::trendline::between;
+use super::trendline::signed_nanos;
 
 /// The window contains at least this number of packets, and all packets of the last second.
 const PACKETS: usize = 20;
@@ -44,11 +44,11 @@ impl Acknowledged {
         self.bytes += size;
         let Some(newest) = newest else { return };
         if arrived >= newest.at {
-            self.pauses.push(between(newest.at, arrived));
+            self.pauses.push(signed_nanos(newest.at, arrived));
             self.overtaken += usize::from(sent < newest.sent);
             return;
         }
-        if between(arrived, newest.at) > CLOCK_WAS_SET {
+        if signed_nanos(arrived, newest.at) > CLOCK_WAS_SET {
             *self = Acknowledged::default();
             return;
         }
@@ -60,7 +60,7 @@ impl Acknowledged {
         self.pauses = Pauses::default();
         self.overtaken = 0;
         for (before, packet) in self.window.iter().zip(self.window.iter().skip(1)) {
-            self.pauses.push(between(before.at, packet.at));
+            self.pauses.push(signed_nanos(before.at, packet.at));
             self.overtaken += usize::from(packet.sent < before.sent);
         }
     }
@@ -68,7 +68,7 @@ impl Acknowledged {
     /// Removes packets that the window does not need.
     pub fn forget(&mut self) {
         while let (Some(first), Some(last)) = (self.window.front().copied(), self.window.back()) {
-            let time = between(first.at, last.at);
+            let time = signed_nanos(first.at, last.at);
             let count = self.window.len();
             if count <= MOST_PACKETS && time <= MOST_TIME && (count <= PACKETS || time <= TIME) {
                 return;
@@ -94,7 +94,7 @@ impl Acknowledged {
         let first = self.window.front()?;
         let last = self.window.back()?;
         let Longest(longest, second) = self.pauses.longest();
-        let time = between(first.at, last.at).saturating_sub(longest).saturating_add(second);
+        let time = signed_nanos(first.at, last.at).saturating_sub(longest).saturating_add(second);
         let arrival = rate(self.bytes - first.size, time);
         Some(self.sent().rate().map_or(arrival, |sending| sending.min(arrival)))
     }
@@ -180,7 +180,7 @@ impl Sent {
 
     fn rate(&self) -> Option<f64> {
         let (first, last) = (self.first?, self.last?);
-        (self.packets >= REQUIRED).then(|| rate(self.bytes - last.size, between(first, last.sent)))
+        (self.packets >= REQUIRED).then(|| rate(self.bytes - last.size, signed_nanos(first, last.sent)))
     }
 }
 
@@ -279,9 +279,10 @@ mod tests {
             return None;
         }
         let (first, last) = (window.front()?, window.back()?);
-        let mut pauses: Vec<i64> = window.iter().zip(window.iter().skip(1)).map(|(a, b)| between(a.at, b.at)).collect();
+        let mut pauses: Vec<i64> =
+            window.iter().zip(window.iter().skip(1)).map(|(a, b)| signed_nanos(a.at, b.at)).collect();
         pauses.sort_unstable();
-        let time = between(first.at, last.at) - pauses[pauses.len() - 1] + pauses[pauses.len() - 2];
+        let time = signed_nanos(first.at, last.at) - pauses[pauses.len() - 1] + pauses[pauses.len() - 2];
         let arrival = rate(window.iter().skip(1).map(|packet| packet.size).sum(), time);
         let mut sent = Sent::default();
         window.iter().filter(|packet| acknowledged.left <= Some(packet.sent)).for_each(|packet| sent.add(packet));

@@ -138,7 +138,7 @@ impl Aimd {
         if self.rate < limit {
             let elapsed = self.last_change.map_or(Span::ZERO, |last| now.since(last)).seconds();
             let more = if self.capacity.estimate.is_some() {
-                self.near_capacity() * elapsed
+                self.growth_near_capacity() * elapsed
             } else {
                 (self.rate * (libm::pow(GROWTH, elapsed.min(1.0)) - 1.0)).max(1_000.0)
             };
@@ -169,7 +169,7 @@ impl Aimd {
 
     /// Returns the growth near the capacity, bits per second per second: one packet of average size per two response
     /// times, at least 4 kb/s.
-    fn near_capacity(&self) -> f64 {
+    fn growth_near_capacity(&self) -> f64 {
         let frame = self.rate / 30.0 / 8.0;
         let packet = frame / libm::ceil(frame / 1200.0).max(1.0);
         let response = 2.0 * (self.round_trip.seconds() + DETECTION);
@@ -270,7 +270,7 @@ mod tests {
         assert!(faster > 2_400.0 && faster < 2_550.0, "response 300 ms: {faster}");
         let mut slow = started(20_000.0);
         slow.capacity.estimate = Some(20.0);
-        assert_eq!(slow.near_capacity(), 4_000.0, "at least 4 kb/s");
+        assert_eq!(slow.growth_near_capacity(), 4_000.0, "at least 4 kb/s");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Alr {
     }
 
     /// Returns the start of the current application-limited phase, if there is one.
-    pub fn since(&self) -> Option<Instant> {
+    pub fn limited_since(&self) -> Option<Instant> {
         self.since
     }
 }
@@ -63,7 +63,7 @@ mod tests {
         for n in 1..=millis / 10 {
             alr.on_sent(Instant::ZERO + Span::from_millis(from + n * 10), (rate / 800.0) as u64);
         }
-        alr.since().map(|since| since.nanos() / 1_000_000)
+        alr.limited_since().map(|since| since.nanos() / 1_000_000)
     }
 
     fn at_a_megabit() -> Alr {
@@ -95,7 +95,7 @@ mod tests {
     fn the_first_packet_has_no_time_and_without_an_estimate_nothing_is_known() {
         let mut alr = at_a_megabit();
         alr.on_sent(Instant::ZERO + Span::from_secs(10), 0);
-        assert_eq!(alr.since(), None);
+        assert_eq!(alr.limited_since(), None);
         let mut unknown = Alr::default();
         assert_eq!(send(&mut unknown, 0, 1000, 0.0), None);
     }

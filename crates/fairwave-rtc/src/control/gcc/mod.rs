@@ -35,7 +35,7 @@ use self::loss_based_v2::LossState;
 use self::probing::{Prober, Results};
 use self::push_back::PushBack;
 use self::send_side::SendSide;
-use self::trendline::{Usage, between};
+use self::trendline::{Usage, signed_nanos};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, LossReport, Probe, RateController, SentPacket};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
@@ -254,7 +254,7 @@ impl Gcc {
         let mut path = Span::MAX;
         for packet in &self.arrivals {
             let round_trip = now.since(packet.sent);
-            let waited = Span::from_nanos(between(packet.arrived, newest).max(0) as u64);
+            let waited = Span::from_nanos(signed_nanos(packet.arrived, newest).max(0) as u64);
             longest = longest.max(round_trip);
             path = path.min(round_trip.saturating_sub(waited));
         }
@@ -320,7 +320,7 @@ impl RateController for Gcc {
         self.arrivals.sort_by_key(|packet| (packet.arrived, packet.sent, packet.sequence));
         self.take_round_trips(now);
 
-        let limited = self.alr.since();
+        let limited = self.alr.limited_since();
         if self.was_limited && limited.is_none() {
             self.prober.set_limited_until(now);
         }
@@ -370,7 +370,7 @@ impl RateController for Gcc {
         }
         self.next = now + INTERVAL;
         self.send_side.update(now);
-        self.prober.set_limited(if self.heard.is_some() { self.alr.since() } else { None });
+        self.prober.set_limited(if self.heard.is_some() { self.alr.limited_since() } else { None });
         self.prober.process(now);
         self.push_back.update_window(self.estimate());
         self.publish(now);

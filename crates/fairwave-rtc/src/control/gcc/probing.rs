@@ -314,7 +314,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    fn taken(prober: &mut Prober) -> Vec<u64> {
+    fn probes(prober: &mut Prober) -> Vec<u64> {
         std::iter::from_fn(|| prober.take()).map(|probe| probe.rate.bits_per_second()).collect()
     }
 
@@ -322,7 +322,7 @@ mod tests {
     fn started(use_of: f64) -> Prober {
         let mut prober = Prober::new(true, Instant::ZERO, 1);
         prober.start(Instant::ZERO, 300_000.0, use_of);
-        taken(&mut prober);
+        probes(&mut prober);
         prober
     }
 
@@ -341,7 +341,7 @@ mod tests {
         let first = prober.take().expect("two probes");
         assert_eq!((first.cluster, first.packets, first.lasts), (1, 5, Span::from_millis(15)));
         assert_eq!(first.rate.bits_per_second(), 900_000);
-        assert_eq!(taken(&mut prober), [1_800_000]);
+        assert_eq!(probes(&mut prober), [1_800_000]);
         assert_eq!(prober.next(), 3);
     }
 
@@ -349,22 +349,22 @@ mod tests {
     fn no_probe_exceeds_twice_what_the_encoders_can_use_or_5_mb_per_second() {
         let mut prober = Prober::new(false, Instant::ZERO, 1);
         prober.start(Instant::ZERO, 300_000.0, 600_000.0);
-        assert_eq!(taken(&mut prober), [900_000, 1_200_000]);
+        assert_eq!(probes(&mut prober), [900_000, 1_200_000]);
         assert_eq!(prober.state, State::Complete, "no further probe after one that was cut");
         let mut prober = Prober::new(false, Instant::ZERO, 1);
         prober.start(Instant::ZERO, 2e6, 1e8);
-        assert_eq!(taken(&mut prober), [5_000_000, 5_000_000]);
+        assert_eq!(probes(&mut prober), [5_000_000, 5_000_000]);
     }
 
     #[test]
     fn a_result_above_70_percent_is_followed_by_twice_the_result() {
         let mut prober = started(1e7);
         prober.set_estimate(at(100), 1_260_000.0, true);
-        assert!(taken(&mut prober).is_empty());
+        assert!(probes(&mut prober).is_empty());
         prober.set_estimate(at(100), 1_260_001.0, true);
-        assert_eq!(taken(&mut prober), [2_520_002]);
+        assert_eq!(probes(&mut prober), [2_520_002]);
         prober.set_estimate(at(200), 1_700_000.0, true);
-        assert!(taken(&mut prober).is_empty(), "below 70 % of 2.52 Mb/s");
+        assert!(probes(&mut prober).is_empty(), "below 70 % of 2.52 Mb/s");
     }
 
     #[test]
@@ -374,16 +374,16 @@ mod tests {
         assert_eq!(prober.state, State::Waiting);
         prober.process(at(1001));
         prober.set_estimate(at(1002), 1_800_000.0, true);
-        assert!(taken(&mut prober).is_empty());
+        assert!(probes(&mut prober).is_empty());
     }
 
     #[test]
     fn no_probe_while_the_path_is_in_trouble() {
         let mut prober = started(1e7);
         prober.set_estimate(at(100), 1_800_000.0, false);
-        assert!(taken(&mut prober).is_empty());
+        assert!(probes(&mut prober).is_empty());
         prober.set_estimate(at(200), 1_800_000.0, true);
-        assert_eq!(taken(&mut prober), [3_600_000]);
+        assert_eq!(probes(&mut prober), [3_600_000]);
     }
 
     #[test]
@@ -391,41 +391,41 @@ mod tests {
         let mut prober = complete(1e6);
         prober.set_limited(Some(at(2000)));
         prober.process(at(6999));
-        assert!(taken(&mut prober).is_empty());
+        assert!(probes(&mut prober).is_empty());
         prober.process(at(7000));
-        assert_eq!(taken(&mut prober), [600_000]);
+        assert_eq!(probes(&mut prober), [600_000]);
         prober.process(at(8001));
         prober.process(at(11_999));
-        assert!(taken(&mut prober).is_empty());
+        assert!(probes(&mut prober).is_empty());
         prober.process(at(12_000));
-        assert_eq!(taken(&mut prober), [600_000]);
+        assert_eq!(probes(&mut prober), [600_000]);
         prober.process(at(13_001));
         prober.set_limited(None);
         prober.process(at(30_000));
-        assert!(taken(&mut prober).is_empty(), "not limited");
+        assert!(probes(&mut prober).is_empty(), "not limited");
         prober.periodic = false;
         prober.set_limited(Some(at(2000)));
         prober.process(at(40_000));
-        assert!(taken(&mut prober).is_empty(), "not asked for");
+        assert!(probes(&mut prober).is_empty(), "not asked for");
     }
 
     #[test]
     fn encoders_that_can_use_more_are_probed_for_once() {
         let mut prober = complete(400_000.0);
         prober.set_use(at(2000), 450_000.0);
-        assert_eq!(taken(&mut prober), [450_000, 600_000], "the second is cut to twice the estimate");
+        assert_eq!(probes(&mut prober), [450_000, 600_000], "the second is cut to twice the estimate");
         let mut prober = complete(1e6);
         prober.set_use(at(2000), 2e6);
-        assert_eq!(taken(&mut prober), [600_000], "twice the estimate is below what they can use");
+        assert_eq!(probes(&mut prober), [600_000], "twice the estimate is below what they can use");
         assert_eq!(prober.state, State::Waiting, "and more may follow");
         let mut prober = complete(200_000.0);
         prober.set_use(at(2000), 250_000.0);
-        assert!(taken(&mut prober).is_empty(), "the estimate is above");
+        assert!(probes(&mut prober).is_empty(), "the estimate is above");
         prober.set_use(at(2000), 100_000.0);
-        assert!(taken(&mut prober).is_empty(), "less");
+        assert!(probes(&mut prober).is_empty(), "less");
         let mut prober = started(400_000.0 + 1e6);
         prober.set_use(at(10), 2e6);
-        assert!(taken(&mut prober).is_empty(), "results are waited for");
+        assert!(probes(&mut prober).is_empty(), "results are waited for");
     }
 
     #[test]
@@ -438,7 +438,7 @@ mod tests {
                 prober.set_limited_until(at(until));
             }
             prober.on_recovery(at(after));
-            taken(&mut prober)
+            probes(&mut prober)
         };
         assert_eq!(dropped(Some(9_500), 11_000, 400_000.0), [850_000]);
         assert!(dropped(None, 11_000, 400_000.0).is_empty(), "it was not limited");
@@ -451,13 +451,13 @@ mod tests {
         prober.set_estimate(at(10_100), 807_500.0, true);
         prober.set_limited(Some(at(9_000)));
         prober.on_recovery(at(11_000));
-        assert!(taken(&mut prober).is_empty(), "95 % of 850 kb/s has been reached");
+        assert!(probes(&mut prober).is_empty(), "95 % of 850 kb/s has been reached");
         prober.set_estimate(at(11_000), 500_000.0, true);
         prober.on_recovery(at(11_500));
-        assert_eq!(taken(&mut prober), [686_375]);
+        assert_eq!(probes(&mut prober), [686_375]);
         prober.set_estimate(at(12_000), 300_000.0, true);
         prober.on_recovery(at(16_500));
-        assert!(taken(&mut prober).is_empty(), "at most every 5 s");
+        assert!(probes(&mut prober).is_empty(), "at most every 5 s");
     }
 
     /// Returns the result of a probe at 1 Mb/s: five packets, 1875 bytes. The packets have 500 bytes; send and arrival

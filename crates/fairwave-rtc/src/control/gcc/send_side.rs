@@ -201,7 +201,7 @@ impl SendSide {
             return;
         }
         let rate = match self.last_report {
-            Some(last) if now.since(last) < REPORT_COUNTS => self.by_report(now),
+            Some(last) if now.since(last) < REPORT_COUNTS => self.update_from_report(now),
             _ => self.target,
         };
         self.limit(rate);
@@ -209,7 +209,7 @@ impl SendSide {
 
     /// Updates the rate from a loss report. Below 2 % loss: 8 % plus 1 kb/s above the lowest rate of the last second.
     /// Above 10 %: reduces it by half the loss, once per report and at most once per 300 ms plus a round trip.
-    fn by_report(&mut self, now: Instant) -> f64 {
+    fn update_from_report(&mut self, now: Instant) -> f64 {
         if self.fraction_lost <= LOW_LOSS {
             let lowest = self.lowest.front().map_or(self.target, |&(_, rate)| rate);
             return lowest * 1.08 + 1_000.0;

@@ -15,7 +15,7 @@ const CLOCK_WAS_SET: i64 = 3_000_000_000;
 const REORDERED_GROUPS: u32 = 3;
 
 /// Returns the nanoseconds from `earlier` to `later`; negative if they are reversed. Never overflows.
-pub(super) fn between(earlier: Instant, later: Instant) -> i64 {
+pub(super) fn signed_nanos(earlier: Instant, later: Instant) -> i64 {
     (later.nanos() as i64).saturating_sub(earlier.nanos() as i64)
 }
 
@@ -63,8 +63,8 @@ impl Groups {
         }
         let mut delta = None;
         if let Some(before) = self.before {
-            let between_arrivals = between(before.complete, current.complete);
-            let between_reports = between(before.reported, current.reported);
+            let between_arrivals = signed_nanos(before.complete, current.complete);
+            let between_reports = signed_nanos(before.reported, current.reported);
             if between_arrivals.saturating_sub(between_reports) >= CLOCK_WAS_SET {
                 *self = Groups::default();
                 return None;
@@ -77,7 +77,7 @@ impl Groups {
                 return None;
             }
             self.reordered = 0;
-            let between_sent = between(before.last_sent, current.last_sent);
+            let between_sent = signed_nanos(before.last_sent, current.last_sent);
             delta = Some(Delta { sent: between_sent as f64 / 1e6, arrived: between_arrivals as f64 / 1e6 });
         }
         self.before = self.current.replace(begin);
@@ -86,18 +86,18 @@ impl Groups {
 }
 
 fn begins_group(current: &Group, sent: Instant, arrived: Instant) -> bool {
-    !is_burst(current, sent, arrived) && between(current.first_sent, sent) > GROUP
+    !is_burst(current, sent, arrived) && signed_nanos(current.first_sent, sent) > GROUP
 }
 
 /// Checks for a burst: the path held packets back and released them together. They belong to one group, at any distance
 /// between their send times.
 fn is_burst(current: &Group, sent: Instant, arrived: Instant) -> bool {
-    let apart_sent = between(current.last_sent, sent);
-    let apart_arrived = between(current.complete, arrived);
+    let apart_sent = signed_nanos(current.last_sent, sent);
+    let apart_arrived = signed_nanos(current.complete, arrived);
     apart_sent == 0
         || (apart_arrived.saturating_sub(apart_sent) < 0
             && apart_arrived <= BURST
-            && between(current.first_arrived, arrived) < LONGEST_BURST)
+            && signed_nanos(current.first_arrived, arrived) < LONGEST_BURST)
 }
 
 /// State of the path.

@@ -15,7 +15,7 @@ pub(super) struct Losses {
     unrecovered: u64,
     in_this_round: bool,
     /// Time of the latest loss or recovery, and start of the round.
-    told: Option<Instant>,
+    last_change: Option<Instant>,
     round: Option<Instant>,
 }
 
@@ -24,13 +24,13 @@ impl Losses {
     pub fn update(&mut self, message: &Message, round_trip: f64) -> bool {
         let round = VIRTUAL_ROUND_TRIP.max(Span::from_seconds(round_trip));
         let now = message.now;
-        if self.told.is_none_or(|told| now - told > round) {
+        if self.last_change.is_none_or(|last| now - last > round) {
             // Packets that have not arrived by now will never arrive. They must not prevent the recovery of later
             // losses.
             self.unrecovered = 0;
         }
         if message.missing + message.recovered > 0 {
-            self.told = Some(now);
+            self.last_change = Some(now);
         }
         if message.recovered > 0 {
             self.unrecovered = self.unrecovered.saturating_sub(message.recovered);

@@ -48,7 +48,7 @@ use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 use loss::Losses;
 
-use super::reports::{News, Reports, apart};
+use super::reports::{News, Reports, signed_delay};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, RateController, SentPacket};
 
 /// `VirtualRtt`.
@@ -295,7 +295,7 @@ impl Scream {
                     } else if news == News::Arrived {
                         message.unmarked_bytes += size;
                     }
-                    let delay = apart(report.packet.sent, arrived);
+                    let delay = signed_delay(report.packet.sent, arrived);
                     message.least_delay = message.least_delay.min(delay);
                     message.most_delay = message.most_delay.max(delay);
                     message.first_arrival = message.first_arrival.min(arrived);
@@ -333,7 +333,7 @@ impl Scream {
     }
 
     /// Returns 0.1 at the inflection point, and 1 far from it (§4.2.2.1).
-    fn near_inflection(&self) -> f64 {
+    fn inflection_scale(&self) -> f64 {
         let distance = NEAR_INFLECTION * (self.window - self.inflection).abs() / self.inflection;
         (distance * distance).clamp(0.1, 1.0)
     }
@@ -359,8 +359,8 @@ impl Scream {
         let longer = virtual_round.max(round_trip);
         let is_marked = message.marked > 0;
         let is_delayed = self.delays.is_queueing();
-        let told = self.losses.update(message, round_trip);
-        let is_lost = told && (self.losses.is_congestion() || is_delayed);
+        let has_new_loss = self.losses.update(message, round_trip);
+        let is_lost = has_new_loss && (self.losses.is_congestion() || is_delayed);
         let before = self.window;
         let calm = |reacted: Option<Instant>| reacted.map_or(f64::INFINITY, |reacted| (now - reacted).seconds());
 
@@ -377,7 +377,7 @@ impl Scream {
                 self.state = "marked";
                 let mut share = self.alpha / 2.0 / slower;
                 if !is_delayed {
-                    share *= self.near_inflection().max(0.25);
+                    share *= self.inflection_scale().max(0.25);
                     share *= self.delays.least_delay_scale(0.1);
                 }
                 if since > CALM * longer {
@@ -402,11 +402,11 @@ impl Scream {
             if loop_time < virtual_round {
                 scale *= (loop_time / virtual_round) * (loop_time / virtual_round);
             }
-            scale *= self.near_inflection().max(0.25);
+            scale *= self.inflection_scale().max(0.25);
             scale *= self.delays.least_delay_scale(0.1);
             scale *= self.delays.spread_scale();
             let post = (calm(self.reacted) / (POST_CONGESTION * longer)).min(1.0);
-            scale *= 1.0 + MULTIPLICATIVE * self.window / SEGMENT * post * self.near_inflection();
+            scale *= 1.0 + MULTIPLICATIVE * self.window / SEGMENT * post * self.inflection_scale();
             let most = self.allowed();
             if self.window < most {
                 self.window = (self.window + message.unmarked_bytes * scale).clamp(self.least_window(), most);

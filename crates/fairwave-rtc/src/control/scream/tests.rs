@@ -112,7 +112,7 @@ fn growth_slows_within_half_of_the_inflection_point_by_the_square_of_twice_the_d
     scream.inflection = 10_000.0;
     for (window, share) in [(10_000.0, 0.1), (11_000.0, 0.1), (12_500.0, 0.25), (14_000.0, 0.64), (15_000.0, 1.0)] {
         scream.window = window;
-        assert!(near(scream.near_inflection(), share), "{window}: {}", scream.near_inflection());
+        assert!(near(scream.inflection_scale(), share), "{window}: {}", scream.inflection_scale());
     }
 }
 

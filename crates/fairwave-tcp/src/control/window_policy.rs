@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ControlLaw, Controller, Estimate, LEAST_THRESHOLD, Path, RateSample, Verdict, Window};
 use crate::{Preset, Recovery};
-use fairwave_endpoint::policy::{self, Level, Policy, SharedDesk};
+use fairwave_endpoint::policy::{self, Level, Policy, SharedPolicyQueue};
 use fairwave_units::config::ConfigError;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Span;
@@ -34,9 +34,9 @@ pub struct TcpPolicyConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "none"))]
     pub file: Option<String>,
-    /// The desk of an external decider that replaces the policy; not part of a scenario.
+    /// The policy queue of an external decider that replaces the policy; not part of a scenario.
     #[serde(skip)]
-    pub desk: Option<SharedDesk>,
+    pub policy_queue: Option<SharedPolicyQueue>,
 }
 
 impl Checked for TcpPolicyConfig {
@@ -61,14 +61,14 @@ impl ControlLaw for TcpPolicyConfig {
     }
 
     fn controller(&self, _preset: Preset) -> TcpPolicy {
-        let desk = self.desk.clone().unwrap_or_else(|| self.policy.clone().unwrap_or_default().desk());
-        TcpPolicy { desk, lost: 0, least: Span::MAX, has_begun: false }
+        let policy_queue = self.policy_queue.clone().unwrap_or_else(|| self.policy.clone().unwrap_or_default().queue());
+        TcpPolicy { policy_queue, lost: 0, least: Span::MAX, has_begun: false }
     }
 }
 
-/// The controller at the sender's side of the desk.
+/// The controller at the sender's side of the policy queue.
 pub struct TcpPolicy {
-    desk: SharedDesk,
+    policy_queue: SharedPolicyQueue,
     /// [`Path::lost`] at the previous sample.
     lost: u64,
     least: Span,
@@ -91,15 +91,15 @@ impl Controller for TcpPolicy {
         if sample.rtt < Span::MAX {
             self.least = self.least.min(sample.rtt);
         }
-        self.desk.with(|desk| {
+        self.policy_queue.with(|queue| {
             if first {
-                desk.begin(path.now, level(path, window));
+                queue.begin(path.now, level(path, window));
             }
-            if let Some(action) = desk.take(path.now) {
+            if let Some(action) = queue.take(path.now) {
                 window.congestion = (window.congestion * libm::exp2(action)).clamp(LEAST_THRESHOLD, MOST);
                 window.threshold = window.congestion;
             }
-            let monitor = &mut desk.monitor;
+            let monitor = &mut queue.monitor;
             let packets = sample.newly_delivered;
             monitor.arrived(packets, f64::from(packets) * f64::from(path.payload), path.marked.min(packets));
             monitor.lost(u32::try_from(lost).unwrap_or(u32::MAX));
@@ -107,8 +107,8 @@ impl Controller for TcpPolicy {
                 monitor.delayed(sample.rtt.seconds());
                 monitor.round_trip(sample.rtt.seconds());
             }
-            monitor.heard(path.now, f64::from(path.pipe) / window.congestion.max(1.0));
-            desk.level = level(path, window);
+            monitor.record_feedback(path.now, f64::from(path.pipe) / window.congestion.max(1.0));
+            queue.level = level(path, window);
         });
     }
 
@@ -119,9 +119,9 @@ impl Controller for TcpPolicy {
 
     fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
         (window.congestion, window.threshold) = (1.0, LEAST_THRESHOLD);
-        self.desk.with(|desk| {
-            desk.forget();
-            desk.level = level(path, window);
+        self.policy_queue.with(|queue| {
+            queue.forget();
+            queue.level = level(path, window);
         });
         Verdict::Congestion
     }
@@ -134,7 +134,7 @@ impl Controller for TcpPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwave_endpoint::policy::Desk;
+    use fairwave_endpoint::policy::PolicyQueue;
     use fairwave_units::units::Instant;
 
     fn at(millis: u64) -> Instant {
@@ -157,15 +157,15 @@ mod tests {
         (path, sample)
     }
 
-    fn steered() -> (TcpPolicy, SharedDesk, Window) {
-        let desk = SharedDesk::new(Desk::new(Span::from_millis(100), None));
-        let config = TcpPolicyConfig { desk: Some(desk.clone()), ..TcpPolicyConfig::default() };
-        (config.controller(Preset::default()), desk, Window { congestion: 10.0, threshold: 64.0 })
+    fn steered() -> (TcpPolicy, SharedPolicyQueue, Window) {
+        let queue = SharedPolicyQueue::new(PolicyQueue::new(Span::from_millis(100), None));
+        let config = TcpPolicyConfig { policy_queue: Some(queue.clone()), ..TcpPolicyConfig::default() };
+        (config.controller(Preset::default()), queue, Window { congestion: 10.0, threshold: 64.0 })
     }
 
     #[test]
     fn an_action_holds_from_the_next_acknowledgement_on() {
-        let (mut law, desk, mut window) = steered();
+        let (mut law, queue, mut window) = steered();
         let ack = |law: &mut TcpPolicy, window: &mut Window, millis: u64, lost: u64| {
             let (path, sample) = acknowledged(at(millis), lost);
             law.on_ack(&path, window);
@@ -174,9 +174,9 @@ mod tests {
         ack(&mut law, &mut window, 20, 0);
         ack(&mut law, &mut window, 60, 2);
         assert_eq!(window.congestion, 10.0, "acknowledgements alone do not open it");
-        let outcome = desk.with(|desk| {
-            let outcome = desk.close();
-            desk.act(1.0);
+        let outcome = queue.with(|queue| {
+            let outcome = queue.close();
+            queue.act(1.0);
             outcome
         });
         // Four segments of 1000 B in the 80 ms since the beginning, and two lost.
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(window, Window { congestion: 20.0, threshold: 20.0 });
         law.on_loss(&acknowledged(at(140), 3).0, &mut window);
         assert_eq!(window.congestion, 20.0, "a loss is the policy's to judge");
-        desk.with(|desk| desk.act(1.0));
+        queue.with(|queue| queue.act(1.0));
         law.on_timeout(&acknowledged(at(900), 3).0, &mut window);
         assert_eq!(window, Window { congestion: 1.0, threshold: LEAST_THRESHOLD });
         ack(&mut law, &mut window, 950, 3);

@@ -9,14 +9,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use fairwave_endpoint::policy::{self, Level, Policy, SharedDesk};
+use fairwave_endpoint::policy::{self, Level, Policy, SharedPolicyQueue};
 use fairwave_network::packet::Ecn;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Rate};
 
-use super::reports::{News, Reports, apart};
+use super::reports::{News, Reports, signed_delay};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, RateController};
 
 /// A learned or handwritten policy. `fairwave.gym` trains policies and writes them to files.
@@ -38,12 +38,12 @@ pub struct PolicyConfig {
     pub ecn: bool,
     /// External decision maker that replaces the policy; not part of a scenario.
     #[serde(skip)]
-    pub desk: Option<SharedDesk>,
+    pub policy_queue: Option<SharedPolicyQueue>,
 }
 
 impl Default for PolicyConfig {
     fn default() -> Self {
-        PolicyConfig { policy: None, file: None, pacing: 2.5, ecn: false, desk: None }
+        PolicyConfig { policy: None, file: None, pacing: 2.5, ecn: false, policy_queue: None }
     }
 }
 
@@ -70,10 +70,10 @@ impl ControlLaw for PolicyConfig {
     }
 
     fn controller(&self, _stream: Stream) -> PolicyControl {
-        let desk = self.desk.clone().unwrap_or_else(|| self.policy.clone().unwrap_or_default().desk());
+        let policy_queue = self.policy_queue.clone().unwrap_or_else(|| self.policy.clone().unwrap_or_default().queue());
         let none = Rate::default();
         PolicyControl {
-            desk,
+            policy_queue,
             reports: Reports::default(),
             limits: Limits { start: none, least: none, most: none },
             rate: 0.0,
@@ -88,9 +88,9 @@ impl ControlLaw for PolicyConfig {
     }
 }
 
-/// Sender side of the desk.
+/// Sender side of the policy queue.
 pub struct PolicyControl {
-    desk: SharedDesk,
+    policy_queue: SharedPolicyQueue,
     reports: Reports,
     limits: Limits,
     /// Bits per second.
@@ -111,9 +111,9 @@ impl PolicyControl {
     fn begin(&mut self, now: Instant) {
         self.set(self.limits.start.bits_per_second() as f64);
         let level = Level::Rate(self.rate);
-        self.due = self.desk.with(|desk| {
-            desk.begin(now, level);
-            desk.due()
+        self.due = self.policy_queue.with(|queue| {
+            queue.begin(now, level);
+            queue.due()
         });
     }
 }
@@ -126,14 +126,14 @@ impl RateController for PolicyControl {
         } else {
             self.set(self.rate);
             let level = Level::Rate(self.rate);
-            self.desk.with(|desk| desk.level = level);
+            self.policy_queue.with(|queue| queue.level = level);
         }
     }
 
     fn on_feedback(&mut self, feedback: &Feedback<'_>) {
         let (reports, latest) = (&mut self.reports, &mut self.latest);
-        self.desk.with(|desk| {
-            let monitor = &mut desk.monitor;
+        self.policy_queue.with(|queue| {
+            let monitor = &mut queue.monitor;
             let mut has_arrived = false;
             for report in feedback.packets {
                 let news = reports.take(report);
@@ -145,7 +145,7 @@ impl RateController for PolicyControl {
                         has_arrived = true;
                         let marked = u32::from(report.ecn == Ecn::Ce);
                         monitor.arrived(1, report.packet.size.get() as f64, marked);
-                        monitor.delayed(apart(report.packet.sent, arrived));
+                        monitor.delayed(signed_delay(report.packet.sent, arrived));
                     }
                     (News::Missing, _) => monitor.lost(1),
                     _ => {}
@@ -155,7 +155,7 @@ impl RateController for PolicyControl {
                 *latest = Some(feedback.round_trip.seconds());
                 monitor.round_trip(feedback.round_trip.seconds());
             }
-            monitor.heard(feedback.now, feedback.waits.seconds());
+            monitor.record_feedback(feedback.now, feedback.waits.seconds());
         });
     }
 
@@ -163,11 +163,11 @@ impl RateController for PolicyControl {
         if now < self.due {
             return;
         }
-        let (action, due) = self.desk.with(|desk| (desk.take(now), desk.due()));
+        let (action, due) = self.policy_queue.with(|queue| (queue.take(now), queue.due()));
         if let Some(action) = action {
             self.set(self.rate * libm::exp2(action));
             let level = Level::Rate(self.rate);
-            self.desk.with(|desk| desk.level = level);
+            self.policy_queue.with(|queue| queue.level = level);
         }
         // If no decision has ended the interval, it continues.
         self.due = if due > now { due } else { now + fairwave_units::units::Span::from_millis(1) };
@@ -195,7 +195,7 @@ impl RateController for PolicyControl {
 mod tests {
     use super::super::rig::{Path, controller, feedback, limits, report, run, torture};
     use super::*;
-    use fairwave_endpoint::policy::Desk;
+    use fairwave_endpoint::policy::PolicyQueue;
     use fairwave_units::random::Seed;
     use fairwave_units::units::Span;
     use proptest::prelude::*;
@@ -204,21 +204,21 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    fn steered() -> (PolicyControl, SharedDesk) {
-        let desk = SharedDesk::new(Desk::new(Span::from_millis(50), None));
-        let config = PolicyConfig { desk: Some(desk.clone()), ..PolicyConfig::default() };
+    fn steered() -> (PolicyControl, SharedPolicyQueue) {
+        let queue = SharedPolicyQueue::new(PolicyQueue::new(Span::from_millis(50), None));
+        let config = PolicyConfig { policy_queue: Some(queue.clone()), ..PolicyConfig::default() };
         let mut control = config.controller(Seed(1).stream("control"));
         control.on_limits(at(0), limits(400_000, 100_000, 1_000_000));
-        (control, desk)
+        (control, queue)
     }
 
     #[test]
     fn an_action_multiplies_the_rate_within_its_limits() {
-        let (mut control, desk) = steered();
+        let (mut control, queue) = steered();
         let mut after = |millis: u64, action: f64| {
-            desk.with(|desk| {
-                desk.close();
-                desk.act(action);
+            queue.with(|queue| {
+                queue.close();
+                queue.act(action);
             });
             assert!(control.deadline() <= at(millis) + Span::from_nanos(1));
             control.on_timer(at(millis) + Span::from_nanos(1));
@@ -232,11 +232,11 @@ mod tests {
 
     #[test]
     fn a_packet_counts_once_and_a_loss_is_taken_back() {
-        let (mut control, desk) = steered();
+        let (mut control, queue) = steered();
         let said = [report(0, 0, Some(20)), report(1, 1, None), report(2, 2, Some(62)), report(3, 3, None)];
         control.on_feedback(&feedback(45, &said));
         control.on_feedback(&feedback(46, &[said[0], report(1, 1, Some(31)), said[2], said[3]]));
-        let outcome = desk.with(Desk::close);
+        let outcome = queue.with(PolicyQueue::close);
         // Three packets of 1000 B in 50 ms; one of four lost; delays of 20, 60 and 30 ms.
         assert!((outcome.delivered - 480_000.0).abs() < 1e-6, "{}", outcome.delivered);
         assert!((outcome.lost - 0.25).abs() < 1e-9);

@@ -19,7 +19,7 @@ use crate::law::{BandwidthDelay, LawTable};
 use crate::model::{Link, Scenario};
 use crate::path::Path;
 use crate::plan::{LinkPlan, MediumPlan};
-use crate::ranges::within;
+use crate::ranges::join_dotted;
 use crate::rate::WrittenRate;
 use crate::route::Edge;
 use crate::suggest::nearest;
@@ -55,7 +55,7 @@ pub(crate) struct DirectionUse {
 
 /// Nodes and link directions of a scenario after expansion of its presets.
 #[derive(Default)]
-pub(crate) struct Network {
+pub(crate) struct NetworkGraph {
     names: IndexSet<String, BuildHasherDefault<Fnv>>,
     directions: Vec<DirectionProperties>,
     edges: Vec<Edge>,
@@ -82,7 +82,7 @@ impl Hasher for Fnv {
     }
 }
 
-impl Network {
+impl NetworkGraph {
     fn node(&mut self, name: &str) -> usize {
         self.find(name).unwrap_or_else(|| self.names.insert_full(name.to_owned()).0)
     }
@@ -426,7 +426,7 @@ fn sized_queue(written: &LawTable<QueueConfig>, packets: Option<u32>, at: &Path)
 /// Reports parameters that the queue rejects now that buffer size and link rate are known.
 fn check_sized(checked: Result<(), ConfigError>, packets: Option<u32>, at: &Path) -> Result<(), Box<Problem>> {
     let Err(ConfigError { key, value, allowed, example }) = checked else { return Ok(()) };
-    let place = within(at, &key);
+    let place = join_dotted(at, &key);
     let sized = packets.map_or_else(String::new, |packets| format!(" in a buffer of {packets} packets"));
     let problem = Problem::new(place, format!("`{key}` is {value}{sized}")).allowed(allowed);
     Err(Box::new(problem.help(format!("write for example `{example}`"))))

@@ -11,10 +11,10 @@ use super::{Level, Monitor, Outcome, Policy};
 /// After a longer silence, in intervals, the policy skips the intervals in between.
 const MOST_AT_ONCE: u64 = 256;
 
-/// The current interval and the latest action. With a policy, the desk decides by itself. Without one, it waits
-/// for [`Desk::close`] and [`Desk::act`].
+/// The current interval and the latest action. With a policy, the policy queue decides by itself. Without one, it waits
+/// for [`PolicyQueue::close`] and [`PolicyQueue::act`].
 #[derive(Debug)]
-pub struct Desk {
+pub struct PolicyQueue {
     /// Observations of the current interval.
     pub monitor: Monitor,
     /// The current rate or window.
@@ -26,12 +26,12 @@ pub struct Desk {
     action: Option<f64>,
 }
 
-impl Desk {
-    /// Creates a desk for intervals of this length. Without a policy, external code decides.
+impl PolicyQueue {
+    /// Creates a policy queue for intervals of this length. Without a policy, external code decides.
     pub fn new(interval: Span, policy: Option<Arc<Policy>>) -> Self {
         let interval = interval.max(Span::from_millis(1));
         let (monitor, level) = (Monitor::default(), Level::default());
-        Desk { monitor, level, policy, interval, ends: Instant::NEVER, action: None }
+        PolicyQueue { monitor, level, policy, interval, ends: Instant::NEVER, action: None }
     }
 
     /// The first interval end after a given time.
@@ -99,32 +99,32 @@ impl Desk {
     }
 }
 
-/// A desk shared by the sender and the external code.
+/// A policy queue shared by the sender and the external code.
 #[derive(Clone)]
-pub struct SharedDesk(Arc<Mutex<Desk>>);
+pub struct SharedPolicyQueue(Arc<Mutex<PolicyQueue>>);
 
-impl SharedDesk {
-    /// Shares a desk.
-    pub fn new(desk: Desk) -> Self {
-        SharedDesk(Arc::new(Mutex::new(desk)))
+impl SharedPolicyQueue {
+    /// Shares a policy queue.
+    pub fn new(queue: PolicyQueue) -> Self {
+        SharedPolicyQueue(Arc::new(Mutex::new(queue)))
     }
 
-    /// Calls `then` with exclusive access to the desk.
-    pub fn with<T>(&self, then: impl FnOnce(&mut Desk) -> T) -> T {
+    /// Calls `then` with exclusive access to the policy queue.
+    pub fn with<T>(&self, then: impl FnOnce(&mut PolicyQueue) -> T) -> T {
         then(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Two handles are equal if they share one desk.
-impl PartialEq for SharedDesk {
+/// Two handles are equal if they share one policy queue.
+impl PartialEq for SharedPolicyQueue {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl fmt::Debug for SharedDesk {
+impl fmt::Debug for SharedPolicyQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SharedDesk")
+        f.write_str("SharedPolicyQueue")
     }
 }
 
@@ -138,36 +138,36 @@ mod tests {
 
     #[test]
     fn intervals_end_at_multiples_of_their_length() {
-        let mut desk = Desk::new(Span::from_millis(50), None);
-        assert_eq!((desk.has_begun(), desk.due()), (false, Instant::NEVER));
-        desk.begin(at(120), Level::Rate(1e6));
-        assert_eq!((desk.ends(), desk.due()), (at(150), at(150) + Span::from_nanos(1)));
-        desk.close();
-        assert_eq!(desk.ends(), at(200));
-        desk.begin(at(250), Level::Rate(1e6));
-        assert_eq!(desk.ends(), at(300), "a beginning at an end belongs to the next");
+        let mut queue = PolicyQueue::new(Span::from_millis(50), None);
+        assert_eq!((queue.has_begun(), queue.due()), (false, Instant::NEVER));
+        queue.begin(at(120), Level::Rate(1e6));
+        assert_eq!((queue.ends(), queue.due()), (at(150), at(150) + Span::from_nanos(1)));
+        queue.close();
+        assert_eq!(queue.ends(), at(200));
+        queue.begin(at(250), Level::Rate(1e6));
+        assert_eq!(queue.ends(), at(300), "a beginning at an end belongs to the next");
     }
 
     #[test]
     fn an_action_is_taken_once_cut_to_its_range_and_no_number_is_none() {
-        let mut desk = Desk::new(Span::from_millis(50), None);
-        desk.begin(at(0), Level::Rate(1e6));
-        assert_eq!(desk.take(at(51)), None, "nobody has acted");
+        let mut queue = PolicyQueue::new(Span::from_millis(50), None);
+        queue.begin(at(0), Level::Rate(1e6));
+        assert_eq!(queue.take(at(51)), None, "nobody has acted");
         for (action, taken) in [(0.5, 0.5), (7.0, 1.0), (f64::NEG_INFINITY, -1.0), (f64::NAN, 0.0)] {
-            desk.act(action);
-            assert_eq!((desk.take(at(51)), desk.take(at(51))), (Some(taken), None));
+            queue.act(action);
+            assert_eq!((queue.take(at(51)), queue.take(at(51))), (Some(taken), None));
         }
     }
 
     #[test]
     fn a_policy_decides_after_the_end_of_the_interval_and_not_at_it() {
-        let mut desk = Desk::new(Span::from_millis(50), Some(Arc::new(Policy::default())));
-        desk.begin(at(0), Level::Rate(1e6));
-        assert_eq!(desk.take(at(50)), None);
-        assert!(desk.take(at(50) + Span::from_nanos(1)).is_some());
-        assert_eq!(desk.ends(), at(100));
+        let mut queue = PolicyQueue::new(Span::from_millis(50), Some(Arc::new(Policy::default())));
+        queue.begin(at(0), Level::Rate(1e6));
+        assert_eq!(queue.take(at(50)), None);
+        assert!(queue.take(at(50) + Span::from_nanos(1)).is_some());
+        assert_eq!(queue.ends(), at(100));
         // After a silence of an hour, the policy does not compute every interval.
-        assert!(desk.take(at(3_600_000)).is_some());
-        assert_eq!(desk.ends(), at(3_600_000));
+        assert!(queue.take(at(3_600_000)).is_some());
+        assert_eq!(queue.ends(), at(3_600_000));
     }
 }

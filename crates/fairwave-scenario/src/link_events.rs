@@ -28,7 +28,7 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
         return;
     }
     let by_name: HashMap<&str, usize> = links.iter().enumerate().map(|(index, link)| (&*link.name, index)).collect();
-    let mut happenings: BTreeMap<usize, DirectionEvents<'_>> = BTreeMap::new();
+    let mut by_link: BTreeMap<usize, DirectionEvents<'_>> = BTreeMap::new();
     for (index, event) in scenario.events.iter().enumerate() {
         let Some((from, to, both)) = event.link.as_deref().and_then(ends) else { continue };
         let at = Path::default().key("event").index(index).key("link");
@@ -38,12 +38,12 @@ pub(crate) fn apply(scenario: &Scenario, links: &mut [LinkPlan], problems: &mut 
         }
         for name in names {
             match by_name.get(name.as_str()).copied() {
-                Some(link) => happenings.entry(link).or_default().events.push((index, event)),
+                Some(link) => by_link.entry(link).or_default().events.push((index, event)),
                 None => problems.push(unknown_link(&name, links, at.clone())),
             }
         }
     }
-    for (link, DirectionEvents { mut events }) in happenings {
+    for (link, DirectionEvents { mut events }) in by_link {
         events.sort_by_key(|(_, event)| event.at);
         let Some(link) = links.get_mut(link) else { continue };
         if let Some((index, _)) = events.first().filter(|_| link.medium.is_some()) {
