@@ -41,10 +41,10 @@ compiled: $(VENV)/.locked
 
 # What is left out is said at its end.
 quick: $(VENV)/.locked  ## checks of what has changed, in less than a minute
-	@$(BIN)/python -m validation.quick
+	@$(BIN)/python -m validation quick
 
 test-times:  ## the slowest tests of the last `make test`, as a table in docs/testing.md
-	$(BIN)/python -m validation.durations
+	$(BIN)/python -m validation durations
 
 test-rust: $(VENV)/.locked
 	cargo fmt --all --check
@@ -101,24 +101,24 @@ format:  ## put Rust and Python into house style
 	$(BIN)/ruff check --fix .
 
 bench: setup  ## packet-hops per CPU second, beside ns-2 where it is installed
-	$(BIN)/python -m benches
+	$(BIN)/python -m validation bench
 
 validate: setup  ## the same scenarios in fairwave and in ns-2, ns-3, the kernel
-	$(BIN)/python -m validation
+	$(BIN)/python -m validation compare
 
 validate-quick: setup  ## a part of them, in less than a minute; writes nothing
-	$(BIN)/python -m validation --quick
+	$(BIN)/python -m validation compare --quick
 
 live: setup  ## how true the simulator is: real packets beside it, half an hour; Linux, root or user namespaces
-	$(BIN)/python -m validation.live --loads
+	$(BIN)/python -m validation live --loads
 
 docs: setup  ## what is drawn, measured and gathered for docs/
 	$(BIN)/python -m fairwave_report.controllers docs
 	$(BIN)/python -m fairwave_report.video_fit
-	$(BIN)/python -m validation.citations
-	$(BIN)/python -m validation.measures
-	$(BIN)/python -m validation.practice
-	$(BIN)/python -m validation.pages
+	$(BIN)/python -m validation citations
+	$(BIN)/python -m validation measures
+	$(BIN)/python -m validation practice
+	$(BIN)/python -m validation screenshots
 	$(BIN)/python -m fairwave_report.gallery docs
 	$(BIN)/python -m typer fairwave.cli.app utils docs --name fairwave --output docs/commands.md
 
@@ -146,11 +146,11 @@ faults:  ## every write and every open of run, sweep, study and network fails on
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1
 
-# Clauses first: on two busy cores ten minutes for the build that holds all of the 691 but about 15, four for their tests, and 10 to 30 s for
+# Clauses first: on two busy cores ten minutes for the build that holds nearly all of the 265, four for their tests, and 10 to 30 s for
 # each of the others, which are built one by one. Then a fresh compilation for each of about 340 places: two hours of two idle cores.
 mutants: $(VENV)/.locked $(MUTATOR)  ## break the laws clause by clause, then in 300 places; their own tests must notice
-	$(BIN)/python -m validation.clauses
-	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation.mutants
+	$(BIN)/python -m validation clauses
+	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation mutants
 
 golden:  ## renew the golden digests, after a change that is meant to change results
 	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test all golden::every_golden

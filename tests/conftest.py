@@ -38,7 +38,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item, call):
-    # `validation.durations` reads it: unlike the time by the clock it does not depend on what else the machine does.
+    # `validation.checks.durations` reads it. CPU time hardly depends on the load of the machine.
     if call.when == "teardown":
         item.user_properties.append(("cpu_s", f"{_cpu_s() - item.cpu_before_s:.2f}"))
     return (yield)

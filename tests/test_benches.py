@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benches import handing, radio, recovery, report, runner, scale
 
 import fairwave
+from validation.bench import handing, radio, recovery, report, runner, scale
 
 RECOVERY = {"rate": "1 Gb/s", "queue": 100, "duration": "1 s", "transport": recovery.TRANSPORTS["rack"]}
 

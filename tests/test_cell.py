@@ -6,7 +6,9 @@ import json
 import random
 
 import pytest
-from validation import cell, published
+
+from validation.published import cell
+from validation.published import rows as published
 
 
 def test_the_formulas_are_means_of_the_best_of_many():

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fairwave_validation.chrome import bands, call, cases, freezes
+from validation.compare.chrome import bands, call, cases, freezes
 
 
 def log(folder, *, seconds=12, lost=3, connected=2.5):

@@ -10,8 +10,10 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("the mutants are TOML, read from 3.11 on", allow_module_level=True)
 
-from validation import clauses, mutants, switches
-from validation.clauses import BROKEN, HUNG, MISSED, NOTICED, Clause, Ended, Outcome
+from validation.checks import mutants
+from validation.clauses import runner as clauses
+from validation.clauses import switches
+from validation.clauses.runner import BROKEN, HUNG, MISSED, NOTICED, Clause, Ended, Outcome
 
 #: The fewest mutants in each file of `validation/clauses/`.
 PER_FAMILY = 3

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import fairwave
-from fairwave_validation.translate import NotInNs2Error, translate
+from validation.compare.ns2.translate import NotInNs2Error, translate
 
 LINE = """
 name = "line"

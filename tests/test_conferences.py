@@ -100,7 +100,7 @@ def test_measures_of_pairs_can_be_asked_for(results):
 def test_the_page_has_the_report_of_every_named_case():
     root = Path(__file__).parents[1]
     page = (root / "docs" / "conferences.md").read_text(encoding="utf-8")
-    measured = json.loads((root / "validation" / "sfu.json").read_text(encoding="utf-8"))
+    measured = json.loads((root / "validation" / "measured" / "sfu.json").read_text(encoding="utf-8"))
     found = measured["cases"]
     for value in measured["speed"].values():
         assert f"| {value:.3g} |" in page

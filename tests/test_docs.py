@@ -129,10 +129,9 @@ TYPED = sorted(
 @cache
 def bad_call_files():
     """A capture of a call with a download beside it, and the statistics of one over WebRTC: their bytes."""
-    from validation.fitting import CALL as WITH_DOWNLOAD
-    from validation.fitting import NETWORK, SESSION
-
     from fairwave import getstats
+    from validation.measured.fitting import CALL as WITH_DOWNLOAD
+    from validation.measured.fitting import NETWORK, SESSION
 
     known = {"rate": 2, "delay": 20, "queue": '"drop-tail"', "downloads": 1, "loss": 0}
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from validation import fitting as known
 
 import fairwave
 from fairwave import fitting, getstats
@@ -12,6 +11,7 @@ from fairwave.capturing import capture
 from fairwave.cli.fitting import rows
 from fairwave.fitting import bottleneck, seen, statistics
 from fairwave.replay import CaptureError
+from validation.measured import fitting as known
 
 TRUTH = {
     "rate": 3, "delay": 20, "queue": '{ discipline = "drop-tail", capacity = { bytes = 90000 } }',

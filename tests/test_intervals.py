@@ -1,7 +1,8 @@
 """95 % intervals cover the true mean in 93 to 97 % of experiments with the measures of real runs."""
 
 import pytest
-from validation import intervals as checked
+
+from validation.measured import intervals as checked
 
 CORE = [
     # Transfer times of Pareto files, also of five runs.
@@ -68,4 +69,4 @@ def test_students_interval_fails_the_same_test():
 
 def test_the_page_has_what_a_new_computation_finds():
     text = checked.PAGE.read_text(encoding="utf-8")
-    assert checked.renewed(text) == text, "run `python -m validation.intervals`"
+    assert checked.renewed(text) == text, "run `python -m validation intervals`"

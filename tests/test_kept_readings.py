@@ -5,7 +5,6 @@ import sys
 from dataclasses import replace
 
 import pytest
-from validation import readings as moving
 
 import fairwave
 from fairwave.measuring import measures
@@ -14,6 +13,7 @@ from fairwave_study import Claim, Factor, Readings, Study, Value, comparisons, d
 from fairwave_study.experiments import Experiment, Side, carry_out
 from fairwave_study.shelf import Shelf, judge, to_plain, version
 from scenarios import CALLS
+from validation.checks import readings as moving
 
 SECOND = {"duration": "2 s", "flow.files.count": 0}
 DELAY = measures.delay("voice")

@@ -9,9 +9,8 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("the reasons are TOML, read from 3.11 on", allow_module_level=True)
 
-from validation import l4s
-
-from fairwave_validation.verdict import Estimate
+from validation.published import l4s
+from validation.verdict import Estimate
 
 
 def outcome(measured, shares, key=("cubic", 20)):
@@ -50,7 +49,7 @@ def test_shares_within_the_margin_are_alike_and_others_by_chance_only_where_runs
 def test_what_is_off_needs_a_reason_and_a_reason_something_that_is_off(monkeypatch):
     off, alike = outcome(((10, 40),), [0.5, 0.5]), outcome(((10, 40),), [0.2, 0.2], ("reno", 20))
     monkeypatch.setattr(l4s, "reasons", dict)
-    assert list(l4s.problems([off, alike])) == [f"no reason in validation/l4s.toml: {off.row.key}"]
+    assert list(l4s.problems([off, alike])) == [f"no reason in validation/published/l4s.toml: {off.row.key}"]
     monkeypatch.setattr(l4s, "reasons", lambda: {off.row.key: "why", alike.row.key: "why"})
     assert list(l4s.problems([off, alike])) == [f"needs no reason any more: {alike.row.key}"]
     page = l4s.page([off, alike], seeds=2)

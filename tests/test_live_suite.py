@@ -16,14 +16,13 @@ from thrice import PAUSES_S
 if sys.version_info < (3, 11):
     pytest.skip("reasons are TOML, read from 3.11 on", allow_module_level=True)
 
-from validation import live as suite
-
 import fairwave
 from fairwave.live import missing
 from fairwave.live.beside import GOODPUT, LOSS, QUEUEING, quantities, simulated
-from fairwave_validation import explanations
-from fairwave_validation.explanations import Explanation
-from fairwave_validation.verdict import Estimate
+from validation import explanations
+from validation.compare import live as suite
+from validation.explanations import Explanation
+from validation.verdict import Estimate
 
 QUICK = [replace(case, runs=2) for case in suite.cases() if case.quick]
 

@@ -158,7 +158,7 @@ def test_no_interval_leaves_the_scale_of_its_measure(results):
 
 
 def test_the_page_of_results_has_every_measure_as_the_list_has_it():
-    from validation import measures as page
+    from validation.pages import measures as page
 
     text = page.PAGE.read_text(encoding="utf-8")
     listed = text.partition(page.BEGIN)[2].partition(page.END)[0]

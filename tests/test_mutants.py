@@ -10,7 +10,7 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("the reasons are TOML, read from 3.11 on", allow_module_level=True)
 
-from validation import mutants
+from validation.checks import mutants
 
 NAMES = [
     f"crates/fairwave-network/src/queue/red.rs:{line}:9: replace + with - in Red::arrive"

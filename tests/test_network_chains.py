@@ -8,10 +8,10 @@ import math
 
 import networkx as nx
 import pytest
-from validation import networks
 
 from fairwave.answers.bands import Held
 from fairwave_network import decomposing, language, linking, measuring, trusting, units
+from validation.measured import networks
 
 SEEDS = list(range(1, 9))
 

@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 
 import fairwave
-from fairwave_validation import explanations, ns3, ns3_cases, opinions, sharing
-from fairwave_validation.kernel import cases as kernel_cases
-from fairwave_validation.kernel import lab
-from fairwave_validation.kernel.endpoint import LENGTH, TcpInfo
-from fairwave_validation.kernel.relay import DelayLine
-from fairwave_validation.measures import shares
-from fairwave_validation.translate import NotInNs2Error, translate
-from fairwave_validation.verdict import Comparison, Estimate, compare
+from validation import explanations
+from validation.compare import opinions
+from validation.compare.kernel import cases as kernel_cases
+from validation.compare.kernel import lab, sharing
+from validation.compare.kernel.endpoint import LENGTH, TcpInfo
+from validation.compare.kernel.relay import DelayLine
+from validation.compare.measures import shares
+from validation.compare.ns2.translate import NotInNs2Error, translate
+from validation.compare.ns3 import cases as ns3_cases
+from validation.compare.ns3 import simulator as ns3
+from validation.verdict import Comparison, Estimate, compare
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -358,6 +361,6 @@ def test_a_difference_is_named_until_it_is_explained() -> None:
 
 def test_the_page_in_docs_is_what_its_numbers_and_this_program_say() -> None:
     parts = json.loads((ROOT / "docs/opinions.json").read_text(encoding="utf-8"))
-    reasons = explanations.read(ROOT / "validation/explanations.toml")
+    reasons = explanations.read(ROOT / "validation/compare/explanations.toml")
     assert (ROOT / "docs/opinions.md").read_text(encoding="utf-8") == opinions.markdown(parts, reasons)
     assert all(math.isfinite(one.margin) for each in opinions.stored(parts) for one in each.comparisons)

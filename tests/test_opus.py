@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from validation import opus as experiment
-from validation import opus_fit
 
 from fairwave import _native, codecs
 from fairwave.scenario import load
 from fairwave_speech.errors import SpeechError
 from fairwave_speech.fetch import Recordings
 from fairwave_speech.score import visqol_is_there
+from validation.measured import opus as experiment
+from validation.measured import opus_fit
 
 DOCS = Path(__file__).parents[1] / "docs"
 KEPT = json.loads((DOCS / "opus.json").read_text(encoding="utf-8"))

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from validation import durations, quick
+
+from validation.checks import durations, quick
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,11 +6,11 @@ import json
 import sys
 
 import pytest
-from validation import radio, radio_cases
-from validation.radio_cases import CASES, CELL, LATER, VARIANTS, WIFI
 
 import fairwave
-from fairwave_validation import ns3
+from validation.compare.ns3 import radio, radio_cases
+from validation.compare.ns3 import simulator as ns3
+from validation.compare.ns3.radio_cases import CASES, CELL, LATER, VARIANTS, WIFI
 
 
 def test_there_are_at_least_twelve_cases_of_each_kind():

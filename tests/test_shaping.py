@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairwave_validation.kernel import lab, shaping
 from thrice import thrice
+from validation.compare.kernel import lab, shaping
 
 
 def shaper(key: str) -> shaping.ShaperCase:

@@ -57,8 +57,8 @@ def test_the_page_of_stacks_has_every_comparison_with_the_numbers_that_were_meas
     tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
     root = EXAMPLE.parents[2]
     page = (root / "docs" / "stacks.md").read_text(encoding="utf-8")
-    measured = json.loads((root / "validation" / "stacks.json").read_text(encoding="utf-8"))
-    whys = tomllib.loads((root / "validation" / "stacks.toml").read_text(encoding="utf-8"))
+    measured = json.loads((root / "validation" / "compare" / "stacks.json").read_text(encoding="utf-8"))
+    whys = tomllib.loads((root / "validation" / "compare" / "stacks.toml").read_text(encoding="utf-8"))
     assert len(measured) == 8
     for one in measured:
         assert f"### {one['question']}\n\nMargin: {one['margin']}. Verdict: **{one['verdict']}**." in page

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from validation import kept, studies
 
 from fairwave_study.digest import digest
+from validation import kept
+from validation.pages import studies
 
 BEST = {"held": 3, "of": 5, "found": 4, "claims": ["A", "B", "C"], "against": ["D"], "judged_on": [11, 12]}
 ANEW = {"held": 1, "of": 5, "found": 2, "claims": ["A"], "against": ["C", "D"], "judged_on": [11, 12]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairwave_validation.opinion import Opinion, opinions
+from validation.compare.closed_forms import Opinion, opinions
 
 
 def check(one: Opinion) -> None:

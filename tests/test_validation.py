@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from fairwave_validation import explanations, ns2, opinion, references, report
-from fairwave_validation.case import NsCase, NsFlow, NsLink, NsQueue
-from fairwave_validation.cases import cases
-from fairwave_validation.measures import jain, of_ns2, variation
-from fairwave_validation.tcl import tcl
-from fairwave_validation.translate import NotInNs2Error, translate
-from fairwave_validation.verdict import Comparison, Estimate, compare
+from validation import explanations
+from validation.compare import closed_forms as opinion
+from validation.compare.measures import jain, of_ns2, variation
+from validation.compare.ns2 import references, report
+from validation.compare.ns2 import simulator as ns2
+from validation.compare.ns2.case import NsCase, NsFlow, NsLink, NsQueue
+from validation.compare.ns2.cases import cases
+from validation.compare.ns2.tcl import tcl
+from validation.compare.ns2.translate import NotInNs2Error, translate
+from validation.verdict import Comparison, Estimate, compare
 
 needs_ns2 = pytest.mark.skipif(ns2.find() is None, reason=ns2.ABSENT)
 
@@ -173,7 +176,7 @@ def kept() -> dict[str, object]:
 def test_the_report_in_docs_is_what_its_numbers_and_this_program_say(monkeypatch: pytest.MonkeyPatch) -> None:
     # The second opinion is measured anew by each `make validate`; tests/test_theory_simulation.py holds it.
     monkeypatch.setattr(opinion, "lines", lambda: iter(["## A second opinion"]))
-    known = explanations.read(ROOT / "validation/explanations.toml")
+    known = explanations.read(ROOT / "validation/compare/explanations.toml")
     written = report.markdown(report.stored(kept(), cases()), known, "make validate")
     page = (ROOT / "docs/validation.md").read_text(encoding="utf-8")
     for part in written.split("## A second opinion"):

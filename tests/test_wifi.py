@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from validation import published, wifi
 
 import fairwave
-from fairwave_validation.verdict import Estimate
+from validation.published import rows as published
+from validation.published import wifi
+from validation.verdict import Estimate
 
 
 def test_bianchis_equations_hold_at_their_fixed_point():

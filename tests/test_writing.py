@@ -2,7 +2,7 @@
 
 import json
 
-from fairwave_validation import writing
+from validation import writing
 
 
 def test_numbers_have_a_line_per_case_and_read_back_as_they_were():

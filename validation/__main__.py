@@ -1,197 +1,68 @@
-"""``make validate``: the same experiments in fairwave and elsewhere; writes the reports into ``docs``.
-
-Elsewhere is ns-2, ns-3, the kernel's own TCP, and a table of what a laboratory measured of Linux (l4s). ``--only
-ns3,l4s`` runs only these parts and keeps the others. ``--renew PATTERN`` runs only some cases and writes the
-reports with the kept numbers of all others. With ``--renew none`` nothing is run and all reports are
-written from the kept numbers in ``docs``.
-
-A part whose program is missing (ns-2, ns-3, root for the kernel) is left out with a message. Ends with status 1 where a
-difference remains that ``validation/explanations.toml`` or ``validation/l4s.toml`` does not explain.
-"""
+"""``python -m validation NAME …``: runs one command. Without a name it lists them."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
+import ast
 import sys
-import time
-from fnmatch import fnmatchcase
-from pathlib import Path
+from importlib import import_module
 
-from validation import l4s
+from validation import ROOT
 
-from fairwave_validation import explanations, ns2, ns3, ns3_cases, opinions, report, sharing, suite, writing
-from fairwave_validation.cases import cases
-from fairwave_validation.kernel import cases as kernel_cases
-from fairwave_validation.kernel import lab
-from fairwave_validation.translate import NotInNs2Error
-from fairwave_validation.verdict import Estimate
+COMMANDS = {
+    "bench": "bench.command",
+    "cell": "published.cell",
+    "chrome": "compare.chrome.command",
+    "citations": "checks.citations",
+    "clauses": "clauses.runner",
+    "compare": "compare.command",
+    "durations": "checks.durations",
+    "fitting": "measured.fitting",
+    "fonts": "pages.fonts",
+    "handing": "bench.handing",
+    "intervals": "measured.intervals",
+    "laws": "bench.laws",
+    "lines": "measured.lines",
+    "live": "compare.live",
+    "measures": "pages.measures",
+    "mutants": "checks.mutants",
+    "networks": "measured.networks",
+    "opus": "measured.opus",
+    "practice": "pages.practice",
+    "quick": "checks.quick",
+    "radio": "compare.ns3.radio",
+    "readings": "checks.readings",
+    "scream": "compare.scream",
+    "screenshots": "pages.screenshots",
+    "sfu": "measured.sfu",
+    "shaping": "compare.kernel.shaping_tables",
+    "stacks": "compare.stacks",
+    "strangers": "measured.strangers",
+    "studies": "pages.studies",
+    "wifi": "published.wifi",
+}
+"""Each command and its module, which has a function `main`."""
 
-EXPLANATIONS = Path(__file__).with_name("explanations.toml")
-REFERENCES = Path(__file__).with_name("ns2")
 
-#: What ns-3 and the kernel once did, in folders of their own.
-KEPT = Path("out")
-
-#: Who can be asked.
-PARTS = ("ns2", "ns3", "kernel", "l4s")
+def summarise(module: str) -> str:
+    """Returns the first line of a module's docstring without importing the module."""
+    text = (ROOT / "validation" / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
 
 
 def main() -> int:
-    """Runs the cases and writes the reports; the exit status."""
-    parser = argparse.ArgumentParser(prog="make validate", description=__doc__)
-    parser.add_argument(
-        "--quick", action="store_true", help="a part of ns-2's cases, 3 seeds each, nothing written"
-    )
-    parser.add_argument("--only", default=",".join(PARTS), help=f"whom to ask (default {','.join(PARTS)})")
-    parser.add_argument(
-        "--case", action="append", default=[], help="only cases that match this pattern; nothing written"
-    )
-    parser.add_argument(
-        "--renew", action="append", default=[], help="run these cases, write the report with all that is kept"
-    )
-    parser.add_argument("--seeds", type=int, help="runs of each case, instead of the case's own number")
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
-    parser.add_argument("--threads", type=int, help="runs at once (default: all cores; of the kernel 1)")
-    parser.add_argument(
-        "--kept", type=Path, default=Path("out/ns2"), help="where ns-2's output is kept (default out/ns2)"
-    )
-    parser.add_argument(
-        "--ns3-python", help=f"an interpreter that has ns-3 (default: ${ns3.VARIABLE}, then this one)"
-    )
-    options = parser.parse_args()
-    options.only = options.only.split(",")
-    if unknown := set(options.only) - set(PARTS):
-        parser.error(
-            f"--only {','.join(sorted(unknown))}: allowed are {', '.join(PARTS)}; write for example --only ns3,kernel"
-        )
-    known = explanations.read(EXPLANATIONS)
-    missing = beside_ns2(options, known) if "ns2" in options.only else 0
-    if not options.quick:
-        missing += third_and_fourth(options, known)
-        if "l4s" in options.only and not options.case:
-            missing += l4s.rewrite() if options.renew else l4s.renew(options.seeds or 5, options.threads)
-    print(f"{missing} differences without an explanation")
-    return int(bool(missing))
-
-
-def wanted(key: str, options: argparse.Namespace) -> bool:
-    """Whether the options ask for this case."""
-    patterns = options.case + options.renew
-    return not patterns or any(fnmatchcase(key, one) for one in patterns)
-
-
-def beside_ns2(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
-    """Runs the cases in ns-2 and writes their report; how many differences nobody explains."""
-    chosen = [case for case in cases() if (not options.quick or case.quick) and wanted(case.key, options)]
-    if chosen and ns2.find() is None:
-        print(ns2.ABSENT)
+    """Runs the command that the first argument names and returns its exit status."""
+    name, *arguments = sys.argv[1:] or ["--help"]
+    if name in {"-h", "--help"}:
+        print("python -m validation NAME …, where NAME is one of:")
+        for command, module in COMMANDS.items():
+            print(f"  {command:12} {summarise(module)}")
         return 0
-    outcomes: list[suite.Outcome] = []
-    for case in chosen:
-        count = options.seeds or (min(case.seeds, 3) if options.quick else case.seeds)
-        begin = time.monotonic()
-        try:
-            outcome = suite.run(case, range(1, count + 1), options.kept, REFERENCES, options.threads)
-        except NotInNs2Error as error:
-            print(f"{case.key}: left out: {error}", file=sys.stderr)
-            continue
-        outcomes.append(outcome)
-        took = time.monotonic() - begin
-        agreeing = len(outcome.comparisons) - len(outcome.disagreeing)
-        print(
-            f"{case.key}: {agreeing} of {len(outcome.comparisons)} agree ({took:.1f} s)",
-            flush=True,
-        )
-        for comparison in outcome.comparisons if options.case else outcome.disagreeing:
-            mark = "" if comparison.agrees else "  undecided" if comparison.undecided else "  differs"
-            ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
-            print(f"    {comparison.measure:26} fairwave {ours}  ns-2 {theirs}{mark}")
-        for comparison in outcome.references:
-            if not comparison.agrees and not comparison.undecided:
-                ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
-                print(f"    {comparison.measure:26} fairwave {ours}  reference {theirs}")
-    if not options.quick and not options.case:
-        (options.out / "figures").mkdir(parents=True, exist_ok=True)
-        for outcome in outcomes:
-            if outcome.case.trace:
-                report.draw(outcome, options.out)
-        numbers = options.out / "validation.json"
-        data = json.loads(numbers.read_text()) if options.renew else {}
-        data |= report.data(outcomes)
-        # As they are kept, so that the report can be written anew without running anything.
-        outcomes = report.stored(data, cases())
-        numbers.write_text(writing.compact(report.data(outcomes), 1))
-        (options.out / "validation.md").write_text(report.markdown(outcomes, known, "make validate"))
-        print(f"written: {options.out / 'validation.md'}")
-    return len(report.unexplained(outcomes, known))
+    if name not in COMMANDS:
+        print(f"no command `{name}`; write one of: {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    sys.argv = [f"python -m validation {name}", *arguments]
+    return import_module(f"validation.{COMMANDS[name]}").main() or 0
 
 
-def third_and_fourth(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
-    """Runs the cases in ns-3 and in the kernel and writes their report; how many differences nobody explains."""
-    outcomes: list[opinions.Outcome] = []
-    about: dict[str, str] = {}
-    if "ns3" in options.only and (
-        chosen := [case for case in ns3_cases.cases() if wanted(case.key, options)]
-    ):
-        python = ns3.find(options.ns3_python)
-        if python is None:
-            print(ns3.ABSENT)
-        else:
-            about["ns3"] = f"ns-3 {ns3.version(python)}"
-            processes = options.threads or len(os.sched_getaffinity(0))
-            for case in chosen:
-                outcomes.append(
-                    opinions.beside_ns3(case, options.seeds or case.runs, KEPT / "ns3", python, processes)
-                )
-                tell(outcomes[-1], options)
-    if "kernel" in options.only and (
-        asked := [case for case in kernel_cases.cases() if wanted(case.key, options)]
-    ):
-        if lacks := lab.missing():
-            print(f"the kernel is not asked; it needs {'; '.join(lacks)}")
-        else:
-            about["kernel"] = opinions.machine()
-            for case_ in asked:
-                if absent := set(case_.flows) - set(lab.controllers()):
-                    print(f"{case_.key}: left out: this kernel has no {', '.join(sorted(absent))}")
-                    continue
-                outcomes.append(
-                    opinions.beside_kernel(
-                        case_, options.seeds or case_.runs, KEPT / "kernel", options.threads or 1
-                    )
-                )
-                tell(outcomes[-1], options)
-    if not options.case:
-        numbers = options.out / "opinions.json"
-        kept = json.loads(numbers.read_text()) if numbers.exists() else {}
-        fresh = opinions.data(outcomes, about)
-        if any(one.key.startswith("kernel/long/") for one in outcomes):
-            fresh["switches"] = {"shares": sharing.switched()}
-        parts = opinions.renewed(kept, fresh, opinions.known_keys())
-        outcomes = [one for one in opinions.stored(parts) if one.part in options.only]
-        numbers.write_text(writing.compact(parts, 3))
-        (options.out / "opinions.md").write_text(opinions.markdown(parts, known))
-        print(f"written: {options.out / 'opinions.md'}")
-    return len(opinions.unexplained(outcomes, known))
-
-
-def tell(outcome: opinions.Outcome, options: argparse.Namespace) -> None:
-    """A line for a case, and one for each measure that differs."""
-    agreeing = sum(one.agrees for one in outcome.comparisons)
-    print(f"{outcome.key}: {agreeing} of {len(outcome.comparisons)} agree", flush=True)
-    for one in outcome.comparisons:
-        if options.case or not one.agrees:
-            mark = "" if one.agrees else "  undecided" if one.undecided else "  differs"
-            print(
-                f"    {one.measure:28} fairwave {_shown(one.ours)}  theirs {_shown(one.theirs)}{mark}",
-                flush=True,
-            )
-
-
-def _shown(estimate: Estimate) -> str:
-    return f"{estimate.mean:.5g} ± {estimate.half:.2g}"
-
-
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

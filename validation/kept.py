@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-ROOT = Path(__file__).resolve().parents[1]
+from validation import ROOT
+
 RESULTS = ROOT / "results"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fairwave_validation.writing import counted, folded
 from practice.situation import Situation
 from practice.situations import AREAS
+from validation.writing import counted, folded
 
 Measured = Callable[[Situation], float]
 

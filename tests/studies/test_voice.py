@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-from validation import kept
 
 from fairwave.layers import study as find
 from fairwave_studies.voice import all_readings, described, essential
 from fairwave_studies.voice.points import BEYOND, CALLS, ESSENTIAL, SWEEPS, grid
 from fairwave_study.study import Data
 from page_links import problems
+from validation import kept
 
 FIGURES = [f"000-{number}" for number in range(2, 25)] + [f"001-{number}" for number in range(2, 13)]
 VERDICTS = {"reproduced", "not reproduced", "undecided"}

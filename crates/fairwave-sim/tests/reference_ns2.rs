@@ -1,6 +1,6 @@
 //! TCP against ns-2.35: a dumbbell at 10 Mb/s shared by 10, 50 and 100 flows of one flavour.
 //!
-//! The reference numbers are in `validation/ns2`. `tcp_dumbbell.json`, without random sending delays, was made
+//! The reference numbers are in `validation/compare/ns2/references`. `tcp_dumbbell.json`, without random sending delays, was made
 //! independently of fairwave. `tcp_dumbbell_jitter.json`, with these delays, was made by `dumbbell.tcl` in the same
 //! folder. Two means agree when they differ by at most 3 % or each is in the other's 95 % interval. No value in
 //! fairwave was fitted to these numbers.
@@ -50,7 +50,7 @@ struct Metrics {
     jain: Spread,
 }
 
-const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/ns2");
+const REFERENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../validation/compare/ns2/references");
 
 /// Known differences with random sending delays, each with its reason and its bound as a share of ns-2's mean.
 ///

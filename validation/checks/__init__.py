@@ -1,0 +1,1 @@
+"""Checks of the sources and the tests."""

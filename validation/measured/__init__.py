@@ -1,0 +1,1 @@
+"""What the pages of `docs/` state about fairwave itself, measured again."""

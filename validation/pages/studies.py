@@ -1,0 +1,342 @@
+"""``docs/studies.md``: what all studies found, at a glance, from the ledgers that are kept in ``results/studies``.
+
+``python -m validation studies`` writes the page and its picture anew from what is kept. ``python -m validation studies
+FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fairwave study NAME --explore 128``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fairwave_report import figures as drawing
+from fairwave_study import overview as shown
+from fairwave_study.claims import Verdict
+from fairwave_study.shares import Shares, percent
+from validation import ROOT, kept
+
+DOCS = ROOT / "docs"
+PAGE = DOCS / "studies.md"
+PICTURE = DOCS / "figures" / "readings.png"
+NAMES = ("voice", "smoothness", "video", "dropping")
+OWN = ("today", "future", "conference", "network", "radio")
+"""Studies with claims of our own: no paper, so no readings of one."""
+TITLES = {
+    "000": "Assessment of Internet voice transport with TCP",
+    "001": "Evaluation of transport services for VoIP",
+    "002": "DVRC and layered video",
+    "003": "TCP(α, β), γ and δ",
+    "004": "Which packet to drop",
+}
+"""What each paper is about, in short."""
+
+
+def keep(folder: Path) -> None:
+    """Keeps ledger, digest and the verdicts of every reading of the studies that were run into `folder`."""
+    for name in (*NAMES, *OWN):
+        source = folder / name
+        if not (source / "ledger.json").is_file():
+            continue
+        ledger = json.loads((source / "ledger.json").read_text(encoding="utf-8"))
+        provenance = ledger["provenance"]
+        provenance["scenarios"] = len(provenance["scenarios"])
+        provenance["command"] = re.sub(r" --out \S+", "", provenance["command"])
+        kept.write(f"studies/{name}", ledger)
+        digest = (source / "digest.md").read_text(encoding="utf-8")
+        digest = digest.replace("](figures/why-", f"](../figures/{name}-why-")
+        kept.write_page(f"studies/{name}", digest)
+        if name in OWN:
+            continue
+        readings = source / "tables" / "readings.csv"
+        kept.write_table(
+            f"studies/{name}-readings", pl.read_csv(readings, infer_schema=False, comment_prefix="#")
+        )
+        whys = [one["id"] for one in ledger.get("experiments", [])]
+        for picture in ("readings-matrix", "readings-factors"):
+            shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+        for picture in whys:
+            shrink(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
+
+
+COLOURS = 64
+"""Of a picture that is kept: a few flat colours and the greys at the edges of letters."""
+
+
+def shrink(picture: Path, target: Path) -> None:
+    """Keeps a picture with fewer colours: there are dozens, and each is a third as large so."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        few.save(target, optimize=True, dpi=image.info.get("dpi", (100, 100)))
+
+
+def explored(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
+    """A study's ledger and the verdicts of every reading."""
+    ledger, readings = f"studies/{name}", f"studies/{name}-readings"
+    if not (kept.exists(ledger) and kept.exists(readings)):
+        return None
+    return kept.read(ledger), kept.read_table(readings)
+
+
+def overall(told: dict[str, Any]) -> Shares:
+    """A claim's shares over the readings drawn, from a ledger of whichever release."""
+    return Shares.of_dict(told)
+
+
+def claims_of(ledger: dict[str, Any], paper: str) -> list[dict[str, Any]]:
+    """The claims about a paper that were judged in every reading."""
+    return [one for one in ledger["claims"] if paper in one["source"] and one["readings"]]
+
+
+SHARES = ("reproduced", "alike", "undecided", "contradicted", "points")
+"""The shares that a row has, in order of its columns."""
+
+
+def _known(ledger: dict[str, Any]) -> list[str]:
+    """The shares that are known of some claim: an earlier release did not tell *alike* from *undecided*."""
+    told = [overall(one["readings"]) for one in ledger["claims"] if one["readings"]]
+    return [name for name in SHARES if not all(math.isnan(getattr(one, name)) for one in told)]
+
+
+def not_explored(ledger: dict[str, Any]) -> str:
+    """What a study's readings all have in common, and what their runs have less of, in words."""
+    same = [one["id"] for one in ledger["assumptions"] if not one["swept"]]
+    told = (
+        f" Assumptions that are not explored, {len(same)} of {len(ledger['assumptions'])}: {', '.join(same)}."
+    )
+    shortened = ledger["exploration"].get("shortened")
+    return (told if same else "") + (
+        f" Its runs are smaller than the study's own: {shortened}" if shortened else ""
+    )
+
+
+def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
+    """Sentences on what a reader can rely on."""
+    claims = claims_of(ledger, paper)
+    by: dict[str, list[str]] = {}
+    for one in claims:
+        by.setdefault(overall(one["readings"]).verdict, []).append(one["id"])
+    hanging = by.get("hangs on the reading", [])
+    mostly, never = by.get("contradicted in most readings", []), by.get("contradicted in every reading", [])
+    counts: dict[str, int] = {}
+    for one in claims:
+        if overall(one["readings"]).verdict == "hangs on the reading":
+            for factor in one["readings"]["decided_by"][:2]:
+                counts[factor] = counts.get(factor, 0) + 1
+    factors = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    nearly, most = by.get("reproduced", []), by.get("reproduced in most readings", [])
+    told = [
+        f"{_listed(names)} in {words}"
+        for names, words in (
+            (nearly, "95 % or more of the readings"),
+            (most, "most readings (the interval of the share lies above one half)"),
+        )
+        if names
+    ]
+    rely = f"Reproduced: {'; '.join(told)}." if told else "No claim is reproduced in most readings."
+    hang = (
+        f"{_listed(hanging)} hang on the reading"
+        if len(hanging) > 1
+        else f"{hanging[0]} hangs on the reading"
+        if hanging
+        else "None hangs on the reading"
+    )
+    if factors:
+        hang += f", most often on {_listed(factors)}"
+    against = [
+        f"; {_listed(names)} {'is' if len(names) == 1 else 'are'} contradicted in {words}"
+        for names, words in ((mostly, "most readings and reproduced in at most 5 %"), (never, "every one"))
+        if names
+    ]
+    same = by.get("alike in most readings", [])
+    against += (
+        [f"; {_listed(same)} {'is' if len(same) == 1 else 'are'} alike in most readings"] if same else []
+    )
+    left = by.get("undecided", [])
+    rest = f" {_listed(left)} {'is' if len(left) == 1 else 'are'} undecided." if left else ""
+    unheard = [one["id"] for one in ledger["claims"] if paper in one["source"] and not one["readings"]]
+    alone = f" {_listed(unheard)}: judged in the base reading alone." if unheard else ""
+    return [rely, f"{hang}{''.join(against)}.{rest}{alone}"]
+
+
+FRESH = (
+    ("the base reading", "base_anew"),
+    ("the authors' likely set-up", "likely"),
+    ("the reading in which most claims hold", "best_reading"),
+)
+"""What is judged on seeds that nothing else uses, and its name in a ledger."""
+
+
+def fresh(entry: dict[str, Any]) -> str:
+    """How many of a paper's claims hold on seeds on which nothing else is judged, as a table."""
+    rows = []
+    for words, name in FRESH:
+        if not (one := entry.get(name)):
+            continue
+        against = str(len(one["against"])) if "against" in one else "–"
+        held = ", ".join(one["claims"]) if one.get("claims") else ""
+        chosen = f" ({one['found']} on the seeds that chose it)" if name == "best_reading" else ""
+        rows.append(f"| {words} | {one['held']} of {one['of']}{chosen} | {against} | {held} |")
+    seeds = ", ".join(map(str, entry["best_reading"]["judged_on"]))
+    head = f"| on seeds {seeds}, which nothing else uses | claims that hold | contradicted | which hold |"
+    return "\n".join([head, "|---|---|---:|---|", *rows])
+
+
+def whys(name: str, ledger: dict[str, Any]) -> str:
+    """For which claims an experiment shows why, and for which none does."""
+    have = {one["claim"] for one in ledger.get("experiments", [])}
+    if not have:
+        return ""
+    every = [one["id"] for one in ledger["claims"]]
+    none = [one for one in every if one not in have]
+    said = (
+        f"Experiments switch a mechanism on and off for {len(have)} of {len(every)} claims and "
+        f"[say why](studies/{name}.md#why) they come out so"
+    )
+    return f"{said}; none do for {_listed(none)}." if none else f"{said}."
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> None:
+    """The matrix of all claims and readings."""
+    heights = [sum(1 for one in ledger["claims"] if one["readings"]) for ledger, _ in found.values()]
+    with drawing.canvas("studies", (9.2, 1.2 + 0.2 * sum(heights) + 0.5 * len(heights))) as canvas:
+        several = canvas.subplots(len(found), 1, height_ratios=heights, squeeze=False)
+        for axes, (name, (ledger, table)) in zip(several.flat, found.items(), strict=True):
+            claims = [one["id"] for one in ledger["claims"] if one["readings"]]
+            # As in the table: the verdict of the whole study, with all its replications.
+            base = {one["id"]: one["verdict"] for one in ledger["claims"] if one["readings"]}
+            drawn = table.filter(pl.col("kind") == "drawn").select(claims).to_dicts()
+            drawn.sort(
+                key=lambda one: (
+                    -sum(verdict == str(Verdict.REPRODUCED) for verdict in one.values()),
+                    sum(verdict == str(Verdict.NOT_REPRODUCED) for verdict in one.values()),
+                )
+            )
+            shown.draw_matrix(axes, base, drawn)
+            axes.set_title(name)
+        shown.legend(canvas)
+        canvas.savefig(PICTURE, metadata={"Software": None})
+
+
+def own() -> Iterator[str]:
+    """What the studies say that are not about a paper."""
+    for name in OWN:
+        if not kept.exists(f"studies/{name}"):
+            continue
+        ledger = kept.read(f"studies/{name}")
+        counts = Counter(one["verdict"] for one in ledger["claims"])
+        said = ", ".join(f"{many} {verdict}" for verdict, many in counts.most_common())
+        yield f"## [{name}](studies/{name}.md)\n\n{ledger['title']}: {len(ledger['claims'])} claims, {said}."
+        rows = ["| claim | verdict | decided by |", "|---|---|---|"]
+        for one in ledger["claims"]:
+            cells = [f"**{one['id']}** {one['statement']}", one["verdict"], _decided(one)]
+            rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        yield "\n".join(rows)
+
+
+def _decided(claim: dict[str, Any]) -> str:
+    """The comparison on which a verdict hangs."""
+    if claim["estimate"] is None or claim["interval"] is None or None in claim["interval"]:
+        return claim["of"] or ""
+    low, high = claim["interval"]
+    return f"{claim['of']}: {claim['estimate']:.3g} [{low:.3g}, {high:.3g}] {claim['unit']}".rstrip()
+
+
+def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
+    """The page's text."""
+    parts = [
+        "# The studies at a glance",
+        (
+            "Made by `python -m validation studies` from the ledgers in `results/studies/`; do not edit. "
+            "[How a study works, and how a claim is judged](judging.md) is on a page of its own."
+        ),
+        (
+            "The claims of the five papers were judged in many readings. A factor is a detail that a paper leaves "
+            "open. Each column of the picture is a reading that was drawn from all factors at once. Assumptions "
+            "that no factor varies are named with each study. The base reading, apart on the left, takes the most "
+            "plausible value of every factor. These values were ranked before the exploration, and the base reading "
+            "was judged with all replications of the study. Green: reproduced; blue: alike; orange: undecided; red: "
+            "contradicted. Shares have 95 % intervals. *Means as claimed* is the share of readings in which all "
+            "means lie on the claimed side, whatever their intervals. *Weighted* is the share reproduced when each "
+            "reading counts by the stated plausibility of what decides the claim."
+        ),
+        "![Claims in rows, readings in columns, a colour per verdict](figures/readings.png)",
+    ]
+    for name, (ledger, _) in found.items():
+        run = ledger["exploration"]
+        parts.append(
+            f"## [{name}](studies/{name}.md)\n\n{run['drawn']} readings drawn, {run['readings']} judged with the base, "
+            f"its neighbours and pairs, under seeds {', '.join(map(str, run['seeds']))}; "
+            f"{run['core_seconds'] / 60:.0f} minutes of one core.{not_explored(ledger)}"
+        )
+        for entry in ledger["papers"]:
+            paper = entry["paper"]
+            parts.append(f"**Paper {paper}** ({TITLES[paper]}). {' '.join(sentences(ledger, paper))}")
+            parts.append(fresh(entry))
+        if told_why := whys(name, ledger):
+            parts.append(told_why)
+        names = _known(ledger)
+        heads = [
+            "claim",
+            "over all readings",
+            *names[:-1],
+            "means as claimed",
+            "weighted",
+            "base",
+            "decided by",
+        ]
+        rows = [f"| {' | '.join(heads)} |", f"|---|---|{'---:|' * (len(names) + 1)}---|---|"]
+        for one in ledger["claims"]:
+            told = one["readings"]
+            statement = one["statement"].replace("|", "\\|")
+            if told is None:
+                rows.append(
+                    f"| **{one['id']}** {statement} | base reading only | {'| ' * (len(names) + 1)}{one['verdict']} | |"
+                )
+                continue
+            shares = overall(told)
+            cells = [percent(getattr(shares, name), shares.interval(name)) for name in names]
+            weighted = told.get("weighted")
+            cells.append(percent(Shares.of_dict(weighted).reproduced) if weighted else "–")
+            rows.append(
+                f"| **{one['id']}** {statement} | {shares.verdict} | {' | '.join(cells)} | {one['verdict']} | "
+                f"{', '.join(told['decided_by'][:3])} |"
+            )
+            for part in told.get("parts", []):
+                apart = Shares.of_dict(part)
+                cells = [percent(getattr(apart, name), apart.interval(name)) for name in names]
+                judged = next(
+                    (some["verdict"] for some in one.get("parts", []) if some["name"] == part["name"]), ""
+                )
+                rows.append(
+                    f"| {one['id']}, part: {part['name']} | {apart.verdict} | {' | '.join(cells)} | | {judged} | |"
+                )
+        parts.append("\n".join(rows))
+    return "\n\n".join([*parts, *own()]) + "\n"
+
+
+def main() -> int:
+    """Keeps what is handed in, and writes the page; the exit status."""
+    if len(sys.argv) > 1:
+        keep(Path(sys.argv[1]))
+    found = {name: one for name in NAMES if (one := explored(name)) is not None}
+    if not found:
+        print("nothing is kept in results/studies: run the studies first", file=sys.stderr)
+        return 1
+    picture(found)
+    PAGE.write_text(page(found), encoding="utf-8")
+    return 0

@@ -1,0 +1,1 @@
+"""fairwave compared with numbers from publications."""
