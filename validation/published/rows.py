@@ -107,8 +107,8 @@ METHOD = "Sources, settings and margins"
 
 
 def arguments(module: str, about: str | None) -> argparse.ArgumentParser:
-    """The options that ``python -m validation.MODULE`` has whatever it compares."""
-    parser = argparse.ArgumentParser(prog=f"python -m validation.{module}", description=about)
+    """The options that ``python -m validation NAME`` has whatever it compares."""
+    parser = argparse.ArgumentParser(prog=f"python -m validation {module}", description=about)
     parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--seeds", type=int, default=5, help="runs of each row (default 5)")
     parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
