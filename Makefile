@@ -11,7 +11,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs bad-files faults fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -121,6 +121,9 @@ docs: setup  ## what is drawn, measured and gathered for docs/
 	$(BIN)/python -m validation screenshots
 	$(BIN)/python -m fairwave_report.gallery docs
 	$(BIN)/python -m typer fairwave.cli.app utils docs --name fairwave --output docs/commands.md
+
+results: setup  ## the full pages of the studies, with every claim, figure and reading: out/results
+	$(BIN)/python -m validation studies
 
 site: setup  ## the documentation as a site: out/site/index.html
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . out/site

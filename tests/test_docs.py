@@ -39,7 +39,11 @@ PAGES = [
     "ARCHITECTURE.md",
     "SECURITY.md",
     "CONTRIBUTING.md",
-    *sorted(f"docs/{one.name}" for one in (ROOT / "docs").glob("*.md")),
+    *sorted(
+        str(one.relative_to(ROOT))
+        for folder in ("", "studies")
+        for one in (ROOT / "docs" / folder).glob("*.md")
+    ),
 ]
 # Its code is compiled and run where laws of one's own are tested; commands.md is made from the commands themselves.
 ELSEWHERE = {"docs/extend.md", "docs/commands.md"}

@@ -1,4 +1,4 @@
-"""`docs/studies.md`: what it tells of fresh seeds and of experiments, and the pictures that are kept."""
+"""The page of all claims and readings: what it tells of fresh seeds and of experiments, and the pictures that are kept."""
 
 import numpy as np
 import pytest

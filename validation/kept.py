@@ -1,7 +1,6 @@
 """Kept measurements: the files of ``results/``, from which ``make results`` and ``make site`` render every page.
 
-A tree of values is ``NAME.json.gz``, a table of equal rows is ``NAME.parquet``, a page is ``NAME.md.gz``. `read`,
-`read_table` and `read_page` give them.
+A tree of values is ``NAME.json.gz``, a table of equal rows is ``NAME.parquet``. `read` and `read_table` give both.
 """
 
 from __future__ import annotations
@@ -27,18 +26,6 @@ def write(name: str, value: Any) -> None:
     file = RESULTS / f"{name}.json.gz"
     file.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    file.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
-
-
-def read_page(name: str) -> str:
-    """Reads a page: ``read_page("studies/voice")`` is the full page of the study *voice*, in Markdown."""
-    return gzip.decompress((RESULTS / f"{name}.md.gz").read_bytes()).decode()
-
-
-def write_page(name: str, text: str) -> None:
-    """Writes a page. The same text gives the same bytes."""
-    file = RESULTS / f"{name}.md.gz"
-    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
 
 

@@ -1,6 +1,6 @@
-"""``docs/studies.md``: what all studies found, at a glance, from the ledgers that are kept in ``results/studies``.
+"""``out/results``: the full pages of all studies, and all claims at a glance, from the ledgers in ``results/studies``.
 
-``python -m validation studies`` writes the page and its picture anew from what is kept. ``python -m validation studies
+``python -m validation studies`` writes them (`make results`). ``python -m validation studies
 FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fairwave study NAME --explore 128``.
 """
 
@@ -21,12 +21,14 @@ import polars as pl
 from fairwave_report import figures as drawing
 from fairwave_study import overview as shown
 from fairwave_study.claims import Verdict
+from fairwave_study.digest import digest
 from fairwave_study.shares import Shares, percent
 from validation import ROOT, kept
 
 DOCS = ROOT / "docs"
-PAGE = DOCS / "studies.md"
-PICTURE = DOCS / "figures" / "readings.png"
+RESULTS = ROOT / "out" / "results"
+PAGE = RESULTS / "studies.md"
+PICTURE = RESULTS / "figures" / "readings.png"
 NAMES = ("voice", "smoothness", "video", "dropping")
 OWN = ("today", "future", "conference", "network", "radio")
 """Studies with claims of our own: no paper, so no readings of one."""
@@ -51,9 +53,6 @@ def keep(folder: Path) -> None:
         provenance["scenarios"] = len(provenance["scenarios"])
         provenance["command"] = re.sub(r" --out \S+", "", provenance["command"])
         kept.write(f"studies/{name}", ledger)
-        digest = (source / "digest.md").read_text(encoding="utf-8")
-        digest = digest.replace("](figures/why-", f"](../figures/{name}-why-")
-        kept.write_page(f"studies/{name}", digest)
         if name in OWN:
             continue
         readings = source / "tables" / "readings.csv"
@@ -337,6 +336,12 @@ def main() -> int:
     if not found:
         print("nothing is kept in results/studies: run the studies first", file=sys.stderr)
         return 1
+    for folder in (PICTURE.parent, RESULTS / "studies"):
+        folder.mkdir(parents=True, exist_ok=True)
     picture(found)
     PAGE.write_text(page(found), encoding="utf-8")
+    for name in (*NAMES, *OWN):
+        text = digest(kept.read(f"studies/{name}"), "../figures")
+        (RESULTS / "studies" / f"{name}.md").write_text(text, encoding="utf-8")
+    print(f"the pages: {RESULTS.relative_to(ROOT)}/studies")
     return 0
