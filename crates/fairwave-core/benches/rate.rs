@@ -38,7 +38,7 @@ fn constant(bencher: Bencher) {
 #[divan::bench]
 fn trace_of_steps(bencher: Bencher) {
     let mut draw = Seed(2).stream("trace");
-    let series: Vec<String> = (0..36_000).map(|_| format!("100 {}", 2_000 + draw.below(20_000))).collect();
+    let series: Vec<String> = (0..36_000).map(|_| format!("100 {}", 2_000 + draw.uniform_below(20_000))).collect();
     transmit(bencher, json!({ "law": "trace", "series": series.join(","), "after": "repeat" }));
 }
 
@@ -46,7 +46,7 @@ fn trace_of_steps(bencher: Bencher) {
 #[divan::bench]
 fn trace_of_opportunities(bencher: Bencher) {
     let mut draw = Seed(3).stream("trace");
-    let marks: String = (0..3_600_000).map(|_| char::from(b'0' + draw.below(3) as u8)).collect();
+    let marks: String = (0..3_600_000).map(|_| char::from(b'0' + draw.uniform_below(3) as u8)).collect();
     transmit(bencher, json!({ "law": "trace", "opportunities": marks, "after": "repeat" }));
 }
 

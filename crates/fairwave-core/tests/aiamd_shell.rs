@@ -52,19 +52,19 @@ impl Shell {
 
     /// Sends for a round trip and evaluates its Ack Vector.
     fn round(&mut self, path: &mut Path) {
-        let step = SEGMENT.per(ROUND_TRIP);
+        let step = SEGMENT.rate_over(ROUND_TRIP);
         let packets = self.policy.rate().bits_per_second() / step.bits_per_second();
         let acks = path.carry(packets);
         if acks.lost == 0 {
             self.policy.on_round_without_loss(step);
         } else {
-            let received = Bytes::new(acks.received * SEGMENT.get()).per(ROUND_TRIP);
+            let received = Bytes::new(acks.received * SEGMENT.get()).rate_over(ROUND_TRIP);
             self.verdicts.push(self.policy.on_loss_event(received, step));
         }
     }
 
     fn packets_per_round(&self) -> f64 {
-        self.policy.rate().bits_per_second() as f64 / SEGMENT.per(ROUND_TRIP).bits_per_second() as f64
+        self.policy.rate().bits_per_second() as f64 / SEGMENT.rate_over(ROUND_TRIP).bits_per_second() as f64
     }
 }
 

@@ -104,14 +104,14 @@ impl Discipline for RoundRobin {
             if flow == first {
                 return buffer.back_of_flow(heaviest);
             }
-            if buffer.of_flow(flow).bytes > buffer.of_flow(heaviest).bytes {
+            if buffer.flow_tally(flow).bytes > buffer.flow_tally(heaviest).bytes {
                 heaviest = flow;
             }
         }
     }
 
     fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        let mut flow = match self.turn.filter(|flow| buffer.of_flow(*flow).packets > 0) {
+        let mut flow = match self.turn.filter(|flow| buffer.flow_tally(*flow).packets > 0) {
             Some(flow) => flow,
             None => self.turn_to(buffer.flow_after(None))?,
         };
@@ -125,7 +125,7 @@ impl Discipline for RoundRobin {
             }
             *deficit -= size;
             let served = buffer.serve(place);
-            if buffer.of_flow(flow).packets == 0 {
+            if buffer.flow_tally(flow).packets == 0 {
                 self.deficits.remove(&flow);
                 self.turn_to(next.filter(|next| *next != flow));
             }

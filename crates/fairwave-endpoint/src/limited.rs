@@ -50,7 +50,7 @@ impl LimitedTimes {
             return;
         }
         if let Some(place) = place(self.by) {
-            self.spans[place] += now.since(self.since);
+            self.spans[place] += now.span_since(self.since);
         }
         (self.by, self.since) = (by, now);
     }
@@ -58,7 +58,7 @@ impl LimitedTimes {
     /// The time limited by `by` until `now`, which must not be before the last change. Zero for [`Limit::Nothing`].
     pub fn time(&self, by: Limit, now: Instant) -> Span {
         let Some(place) = place(by) else { return Span::ZERO };
-        let open = if self.by == by { now.since(self.since) } else { Span::ZERO };
+        let open = if self.by == by { now.span_since(self.since) } else { Span::ZERO };
         self.spans[place] + open
     }
 }

@@ -33,7 +33,7 @@ impl RateMeter {
             self.arrivals.pop_front();
             self.bytes -= u64::from(payload);
         }
-        Bytes::new(self.bytes).per(span)
+        Bytes::new(self.bytes).rate_over(span)
     }
 }
 

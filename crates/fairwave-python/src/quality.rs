@@ -49,13 +49,13 @@ pub fn codecs(py: Python<'_>, conceals: bool) -> PyResult<Vec<Bound<'_, PyDict>>
             let (frame, time) = (codec.frame(), codec.default_packet_time());
             let payload = codec.payload(time.nanos() / frame.1.nanos());
             let wideband = impairment::wideband(codec, true);
-            let factors = wideband.or(impairment::of(codec, concealment));
+            let factors = wideband.or(impairment::for_codec(codec, concealment));
             let known = PyDict::new(py);
             known.set_item("codec", codec.name())?;
             known.set_item("frame_ms", frame.1.millis())?;
             known.set_item("packet_ms", time.millis())?;
             known.set_item("payload", payload.get())?;
-            known.set_item("rate_bps", payload.per(time).bits_per_second())?;
+            known.set_item("rate_bps", payload.rate_over(time).bits_per_second())?;
             known.set_item("look_ahead_ms", codec.look_ahead().millis())?;
             known.set_item("format", codec.payload_format())?;
             known.set_item("wideband", wideband.is_some())?;

@@ -116,10 +116,10 @@ impl Backstage {
     /// Returns how much of the capture time from `from` to `until` was not forwarded, or had the camera `off`.
     pub fn absent(&self, kind: StreamKind, off: &Spells, from: Instant, until: Instant) -> Span {
         self.with(|kept| {
-            let mut absent = off.within(from, until);
+            let mut absent = off.covered(from, until);
             for (begins, ends) in kept.left_out.get(kind as usize).into_iter().flatten() {
                 let (begins, ends) = (from.max(*begins), until.min(*ends));
-                absent += ends.since(begins).saturating_sub(off.within(begins, ends));
+                absent += ends.span_since(begins).saturating_sub(off.covered(begins, ends));
             }
             absent
         })
@@ -167,7 +167,7 @@ mod tests {
         let server = Backstage::new();
         let receiver = server.clone();
         let absent = |from, until| {
-            let off = Spells::of(&[[Span::from_secs(6), Span::from_secs(9)]]);
+            let off = Spells::from_times(&[[Span::from_secs(6), Span::from_secs(9)]]);
             receiver.absent(StreamKind::Video, &off, at(from), at(until)).seconds()
         };
         assert_eq!(absent(0, 20), 3.0);

@@ -39,7 +39,7 @@ impl Ssrc {
             2 => Role::Protection,
             _ => return None,
         };
-        Some((StreamKind::of(self.0 >> 4)?, self.0 >> 2 & 3, role))
+        Some((StreamKind::from_number(self.0 >> 4)?, self.0 >> 2 & 3, role))
     }
 
     /// Returns the 32-bit SSRC in RTCP.

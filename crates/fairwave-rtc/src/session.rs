@@ -107,7 +107,7 @@ impl Law for WebrtcConfig {
 
 impl Checked for WebrtcConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        self.control.check().map_err(|error| error.within("control"))?;
+        self.control.check().map_err(|error| error.nested_in("control"))?;
         if self.least.bits_per_second() == 0 {
             return Err(ConfigError::new("least", self.least, "above 0", "least = \"30 kb/s\""));
         }

@@ -34,7 +34,7 @@ impl Arrivals {
         let mut lasts = seed.stream(&format!("flow.{}.lasts", flow.name));
         let arriving = std::iter::from_fn(move || {
             now += Span::from_seconds(gaps.exponential(mean));
-            let pair = gaps.below(pairs);
+            let pair = gaps.uniform_below(pairs);
             let stays = self.table.lasts.map(|length| length.draw(&mut lasts));
             let stop = stays.map_or(Instant::NEVER, |stays| now + stays);
             (now < end).then_some(Arrival { pair, start: now, stop })
@@ -49,7 +49,7 @@ impl Arrivals {
         let mut stream = seed.stream(&format!("flow.{}.earlier", flow.name));
         let mut before = EARLIER * lasts.mean().seconds() - stream.exponential(gap);
         while before > 0.0 {
-            let (pair, stays) = (stream.below(pairs), lasts.draw(&mut stream).seconds());
+            let (pair, stays) = (stream.uniform_below(pairs), lasts.draw(&mut stream).seconds());
             let (start, stop) = (SPREAD * stream.uniform(), stays - before);
             if stop > start {
                 let (start, stop) = (open.0 + Span::from_seconds(start), open.0 + Span::from_seconds(stop));

@@ -36,7 +36,7 @@ fn add_leaving_dscps(
         to.insert(dscp);
         let Some(map) = queue.discipline.class_map() else { continue };
         if let Some(within) = map.classes.get(ClassMap::class_of(&map.classes, dscp, class)) {
-            let queue = within.queue.of(queue.capacity);
+            let queue = within.queue.queue_config(queue.capacity);
             if within.police.is_some() || queue.discipline.class_map().is_some() {
                 add_leaving_dscps(within.police.as_ref(), &queue, dscp, class, to);
             }
@@ -162,6 +162,6 @@ fn note_unmatched(queue: &QueueConfig, coming: &BTreeSet<(Dscp, u8)>, before: &s
         let remarked = police.iter().flat_map(PoliceConfig::remarks);
         let more: Vec<_> = remarked.flat_map(|dscp| own.iter().map(move |(_, class)| (dscp, *class))).collect();
         own.extend(more);
-        note_unmatched(&class.queue.of(queue.capacity), &own, &format!("{before}{name}/"), empty);
+        note_unmatched(&class.queue.queue_config(queue.capacity), &own, &format!("{before}{name}/"), empty);
     }
 }

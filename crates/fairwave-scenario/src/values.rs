@@ -79,7 +79,7 @@ impl<T: Spreadable> Spread<T> {
         let (from, to) = (self.from.to_units(), self.to.to_units());
         let width = to.saturating_sub(from);
         T::from_units(match self.spread {
-            Spreading::Random => from + stream.below(width),
+            Spreading::Random => from + stream.uniform_below(width),
             Spreading::Even if count <= 1 => from + width / 2,
             Spreading::Even => {
                 from + (u128::from(width) * u128::from(index.min(count - 1)) / u128::from(count - 1)) as u64

@@ -126,7 +126,7 @@ fn sample(traffic: &TrafficConfig) -> (f64, f64, f64) {
 /// Rate per second of events at these times. The first time is 0. Returns 0 if the source ended within the sample.
 fn mean_rate(times: &[Instant]) -> f64 {
     match times {
-        [first, .., last] if times.len() == SAMPLE => (SAMPLE - 1) as f64 / last.since(*first).seconds().max(1e-9),
+        [first, .., last] if times.len() == SAMPLE => (SAMPLE - 1) as f64 / last.span_since(*first).seconds().max(1e-9),
         _ => 0.0,
     }
 }

@@ -227,7 +227,7 @@ fn empty_medium(
 ) -> Result<(), RunError> {
     let mut given = Vec::new();
     let counted: Vec<u32> = (0..run.members.len()).map(|member| run.medium.held(member)).collect();
-    run.medium.empty(end, &mut given);
+    run.medium.drain(end, &mut given);
     for (member, (&link, counted)) in run.members.iter().zip(counted).enumerate() {
         let found = given.iter().filter(|(own, _)| *own == member).count() as u64;
         let held = links[link].waiting_at(end);

@@ -77,7 +77,7 @@ impl ClassMeasures {
         let class = &mut self.0[packet.class as usize];
         class.served += 1;
         class.wire_served += u64::from(packet.wire);
-        class.waited += now.since(since).nanos();
+        class.waited += now.span_since(since).nanos();
     }
 
     /// Counts a drop.

@@ -26,7 +26,7 @@ pub(crate) fn decodability(log: &UnitLog, frames: &Frames, end: Instant) -> Deco
         .collect();
     let shown = received.iter().take_while(|frame| frame.shown <= end).count();
     let early = arrivals.iter().take_while(|(made, _)| *made < log.from).count();
-    Decodability::of(decodable_layers(&received).get(early..shown).unwrap_or(&[]))
+    Decodability::from_layers(decodable_layers(&received).get(early..shown).unwrap_or(&[]))
 }
 
 /// Returns the arrival of a unit; never if it was skipped.
@@ -68,7 +68,7 @@ fn block_arrivals(log: &UnitLog, frames: &Frames) -> Vec<(Instant, Arrivals)> {
     let mut first = 0;
     let mut found = Vec::new();
     for place in 1..=log.units.len() {
-        let ends = log.units.get(place).is_none_or(|unit| unit.created.since(log.units[first].created) >= next);
+        let ends = log.units.get(place).is_none_or(|unit| unit.created.span_since(log.units[first].created) >= next);
         if ends {
             found.push(frame_arrivals(&log.units[first..place]));
             first = place;

@@ -105,7 +105,7 @@ impl Older {
         {
             if run.packets == 1 {
                 let alike = pace.steady && pace.wire == wire;
-                let step = if alike { Some(pace.time) } else { FineSpan::from_span(start.since(run.first)) };
+                let step = if alike { Some(pace.time) } else { FineSpan::from_span(start.span_since(run.first)) };
                 // A step that is too long starts a new run.
                 run.step = step.unwrap_or(FineSpan::ZERO);
             }
@@ -160,7 +160,7 @@ impl Fifo {
             return 0;
         }
         // The `n`th packet from the end starts `n` transmission times before the transmitter is free.
-        let (ahead, mut alike) = (pace.free.since(now), self.alike);
+        let (ahead, mut alike) = (pace.free.span_since(now), self.alike);
         while alike > 0 && pace.time.times_before(u32::from(alike), pace.carry) >= ahead {
             alike -= 1;
         }

@@ -68,7 +68,7 @@ impl ApplicationClock {
 
     /// Returns the true time at which the clock shows `shown`, without pauses.
     fn true_time(&self, shown: Instant) -> Instant {
-        let shown_since = i128::from(shown.since(self.begins).nanos());
+        let shown_since = i128::from(shown.span_since(self.begins).nanos());
         let longer = shown_since * i128::from(self.ppb()) / 1_000_000_000;
         self.begins + Span::from_nanos(u64::try_from(shown_since + longer).unwrap_or(u64::MAX))
     }
@@ -80,7 +80,7 @@ impl ApplicationClock {
 
     /// Returns the clock's time at a true time, without pauses.
     pub fn shown(&self, now: Instant) -> Instant {
-        let since = i128::from(now.since(self.begins).nanos());
+        let since = i128::from(now.span_since(self.begins).nanos());
         let shown = since * 1_000_000_000 / (1_000_000_000 + i128::from(self.ppb()));
         self.begins + Span::from_nanos(u64::try_from(shown).unwrap_or(u64::MAX))
     }
@@ -90,7 +90,7 @@ impl ApplicationClock {
     fn awake_at(&self, mut elapsed: Span) -> Option<(Instant, Instant)> {
         let Some(active) = self.active() else { return Some((self.begins + elapsed, Instant::NEVER)) };
         for (from, until) in active.iter() {
-            let length = until.since(*from);
+            let length = until.span_since(*from);
             if elapsed < length {
                 return Some((*from + elapsed, *until));
             }
@@ -102,10 +102,10 @@ impl ApplicationClock {
     /// Converts an active period of the application's clock to true time, up to the next pause. Also returns the rest
     /// of the period.
     pub fn activity(&self, activity: Activity) -> Option<(Activity, Option<Activity>)> {
-        let (from, stands) = self.awake_at(activity.from.since(self.begins))?;
-        let length = activity.until.since(activity.from);
+        let (from, stands) = self.awake_at(activity.from.span_since(self.begins))?;
+        let length = activity.until.span_since(activity.from);
         let until = if activity.until == Instant::NEVER { stands } else { (from + length).min(stands) };
-        let done = activity.from + until.since(from);
+        let done = activity.from + until.span_since(from);
         Some((
             Activity { from, until },
             (done < activity.until && until < Instant::NEVER).then_some(Activity { from: done, ..activity }),
@@ -152,7 +152,7 @@ impl Hosts {
                 known[flow.from] = hosts.hosts.len();
                 let mut stream = plan.seed.stream(&format!("host.{}.clock", plan.nodes[flow.from]));
                 let most = clock_skew.ppb();
-                let ppb = stream.below(2 * most + 1) as i64 - most as i64;
+                let ppb = stream.uniform_below(2 * most + 1) as i64 - most as i64;
                 hosts.hosts.push(Host { stream, ppb, latest: Instant::ZERO });
             }
             hosts.of_flow.push(known[flow.from]);

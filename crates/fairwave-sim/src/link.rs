@@ -125,7 +125,7 @@ impl Link {
     /// # Errors
     /// Same as [`QueueConfig::check_before`](fairwave_core::queue::QueueConfig::check_before).
     pub fn check(direction: &Direction) -> Result<(), ConfigError> {
-        direction.queue.check_before(direction.rate.nominal()).map_err(|error| error.within("queue"))
+        direction.queue.check_before(direction.rate.nominal()).map_err(|error| error.nested_in("queue"))
     }
 
     /// Creates a link as planned. Its direction must be [checked](Self::check). The link's name selects its random
@@ -158,7 +158,7 @@ impl Link {
         };
         let loss = match loss.is_none() {
             true => None,
-            false => Some(Loss::new(loss, stream("loss")).map_err(|error| error.within("loss"))?),
+            false => Some(Loss::new(loss, stream("loss")).map_err(|error| error.nested_in("loss"))?),
         };
         changes.check()?;
         // A constant rate needs no random numbers, so skip the creation of its stream.
@@ -179,7 +179,7 @@ impl Link {
         Ok(Link {
             // At lower rates, the largest packets take longer than a fine span can represent.
             steady: rate.is_steady() && changes.is_none() && rate.nominal().fine_time_for(LARGEST).is_some(),
-            rate: LinkRate::new(rate, transmission).map_err(|error| error.within("rate"))?,
+            rate: LinkRate::new(rate, transmission).map_err(|error| error.nested_in("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
             started: Instant::ZERO,
@@ -234,9 +234,9 @@ impl Link {
     }
 
     /// Passes the end nodes of each flow to a queue that shares by hosts.
-    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+    pub fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         if let Service::Managed(managed) = &mut self.service {
-            managed.queue.tell_ends(ends);
+            managed.queue.set_flow_ends(ends);
         }
     }
 
@@ -471,7 +471,7 @@ impl Link {
         if start > now {
             let pace = self.pace();
             let Service::Fifo(fifo) = &mut self.service else { return None };
-            self.measure.waits(fifo.arrive_alike(now, pace)?, start.since(now));
+            self.measure.waits(fifo.arrive_alike(now, pace)?, start.span_since(now));
         }
         (self.free, self.carry) = (free, carry);
         self.measure.crossed(packet.wire);

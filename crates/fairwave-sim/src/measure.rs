@@ -21,12 +21,12 @@ pub struct Window {
 impl Window {
     /// Returns its length.
     pub fn length(&self) -> Span {
-        self.end.since(self.warmup)
+        self.end.span_since(self.warmup)
     }
 
     /// Returns how much of [from, to) is in the window, in nanoseconds.
     fn overlap(&self, from: Instant, to: Instant) -> u64 {
-        to.min(self.end).since(from.max(self.warmup)).nanos()
+        to.min(self.end).span_since(from.max(self.warmup)).nanos()
     }
 }
 

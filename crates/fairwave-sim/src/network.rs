@@ -55,7 +55,7 @@ impl Network {
                 made.count_departures(Bins::zero(window, bin));
             }
             if let Some(ends) = &ends {
-                made.tell_ends(ends);
+                made.set_flow_ends(ends);
             }
             links.push(made);
         }

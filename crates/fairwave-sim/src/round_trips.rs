@@ -69,10 +69,10 @@ impl RoundTripLog {
         let took = match packet.body {
             Body::Ack { next, echo, .. } if next > self.acknowledged => {
                 self.acknowledged = next;
-                now.since(echo)
+                now.span_since(echo)
             }
-            Body::TfrcFeedback { echo, delay, .. } => now.since(echo).saturating_sub(delay),
-            Body::Datagram { unit, created, .. } if self.answered.insert(unit) => now.since(created),
+            Body::TfrcFeedback { echo, delay, .. } => now.span_since(echo).saturating_sub(delay),
+            Body::Datagram { unit, created, .. } if self.answered.insert(unit) => now.span_since(created),
             _ => return,
         };
         self.samples.push(RoundTrip { at: now, took });

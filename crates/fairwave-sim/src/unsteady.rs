@@ -58,8 +58,8 @@ impl WireChanges {
         if failure.is_some() {
             return (end, Span::ZERO);
         }
-        let more = self.conditions.as_mut().map_or(Span::ZERO, |both| both.0.at(end).0);
-        (end, self.changing.delay(end, end.since(start), more))
+        let more = self.conditions.as_mut().map_or(Span::ZERO, |both| both.0.effects(end).0);
+        (end, self.changing.delay(end, end.span_since(start), more))
     }
 
     /// Whether the latest packet, with its transmission finished at `now`, is lost.
@@ -67,7 +67,7 @@ impl WireChanges {
         if self.failed.is_some() || self.loss.as_mut().is_some_and(|loss| loss.lost(now, packet)) {
             return true;
         }
-        self.conditions.as_deref_mut().is_some_and(|(conditions, stream)| stream.chance(conditions.at(now).1))
+        self.conditions.as_deref_mut().is_some_and(|(conditions, stream)| stream.chance(conditions.effects(now).1))
     }
 
     /// Records that the latest packet, with its transmission finished at `now`, will arrive at `arrival`. Returns the

@@ -416,7 +416,7 @@ impl Connection {
         self.note_marks_and_deliveries(now, next, ack.congestion_echo, ack.marked);
         let path = &mut self.path;
         if path.acknowledged > 0 {
-            path.rtt = now.since(ack.echo);
+            path.rtt = now.span_since(ack.echo);
             // The SYN is smaller than data segments, so its round trip is no sample for data.
             if next > 1 {
                 path.min_rtt = path.min_rtt.min(path.rtt);

@@ -122,7 +122,7 @@ impl DeliveryRate {
         if self.bubble_until > 0 && path.delivered > self.bubble_until {
             self.bubble_until = 0;
         }
-        let interval = note.at.since(note.first_sent).max(now.since(note.delivered_at));
+        let interval = note.at.span_since(note.first_sent).max(now.span_since(note.delivered_at));
         // Acknowledgements that arrive faster than a round trip were delayed somewhere: they do not show the rate.
         let is_long_enough = interval > Span::ZERO && (path.min_rtt == Span::MAX || interval >= path.min_rtt);
         let delivered = path.delivered - note.delivered;
@@ -134,7 +134,7 @@ impl DeliveryRate {
             lost: (path.lost - note.lost) as u32,
             marked: marked.wrapping_sub(note.marked),
             application_limited: note.application_limited,
-            rtt: if note.again { Span::MAX } else { now.since(note.at) },
+            rtt: if note.again { Span::MAX } else { now.span_since(note.at) },
             newly_delivered,
         })
     }

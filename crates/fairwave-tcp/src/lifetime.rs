@@ -35,7 +35,7 @@ impl Lifetime {
 
     /// True if the lifetime of data created at `created` is over.
     pub fn is_over(&self, created: Instant, now: Instant) -> bool {
-        now.since(created) > self.span
+        now.span_since(created) > self.span
     }
 
     /// Adds data of the application.
@@ -157,7 +157,7 @@ mod tests {
         let mut numbers: Vec<u32> = data
             .map(|(sent, packet)| match packet.body {
                 Body::Segment { sequence, created, .. } => {
-                    assert!(sent.since(created) <= Span::from_millis(300), "segment {sequence} left too late");
+                    assert!(sent.span_since(created) <= Span::from_millis(300), "segment {sequence} left too late");
                     sequence
                 }
                 _ => 0,

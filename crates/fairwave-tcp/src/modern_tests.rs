@@ -633,7 +633,7 @@ proptest! {
             let draw = dice.uniform();
             if draw < lose { PathFate::Lose }
             else if draw < lose + twice { PathFate::Twice }
-            else if draw < lose + twice + late { PathFate::Late(Span::from_millis(dice.below(150))) }
+            else if draw < lose + twice + late { PathFate::Late(Span::from_millis(dice.uniform_below(150))) }
             else { PathFate::Pass }
         });
         let mut dice = Seed(seed).stream("acks");

@@ -56,7 +56,7 @@ impl Pacer {
             // Rounded up: never faster than the rate.
             let mut gap = libm::ceil(1e9 / rate) as u64;
             if credit {
-                gap -= (gap / 2).min(now.since(self.free_at.min(now)).nanos());
+                gap -= (gap / 2).min(now.span_since(self.free_at.min(now)).nanos());
             }
             self.free_at = self.free_at.max(now) + Span::from_nanos(gap);
         }

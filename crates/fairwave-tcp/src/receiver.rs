@@ -90,9 +90,9 @@ impl SegmentWave {
     }
 
     fn close(&mut self) {
-        let elapsed = self.last.since(self.began);
+        let elapsed = self.last.span_since(self.began);
         if self.payload > 0 && elapsed > Span::ZERO {
-            self.rate = Bytes::new(self.payload).per(elapsed).bits_per_second() as f32;
+            self.rate = Bytes::new(self.payload).rate_over(elapsed).bits_per_second() as f32;
             self.measured = self.id;
         }
         self.payload = 0;

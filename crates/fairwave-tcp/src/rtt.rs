@@ -119,7 +119,7 @@ impl RttEstimator {
         match limits.clock {
             RttClock::Fine => {
                 self.doublings = 0;
-                self.sample_fine(limits, now.since(echo).nanos());
+                self.sample_fine(limits, now.span_since(echo).nanos());
             }
             RttClock::Coarse => {
                 if self.timing && next > self.timed {
@@ -194,7 +194,7 @@ impl RttEstimator {
     fn sample_coarse(&mut self, limits: &RtoLimits, from: Instant, to: Instant) {
         let tick = limits.tick.nanos().max(1);
         let offset = (from.nanos() + self.phase) % tick;
-        let ticks = ((to.since(from).nanos() + offset) / tick).max(1) as i64;
+        let ticks = ((to.span_since(from).nanos() + offset) / tick).max(1) as i64;
         if self.smoothed == 0 {
             self.smoothed = (ticks as u64) << 3;
             self.variation = (ticks as u64) << 1;

@@ -45,7 +45,7 @@ impl<E> WiredEndpoint<E> {
     }
 
     fn common(&self, own: Instant) -> Instant {
-        if own == Instant::NEVER { own } else { Instant::ZERO + own.since(Instant::ZERO + self.ahead) }
+        if own == Instant::NEVER { own } else { Instant::ZERO + own.span_since(Instant::ZERO + self.ahead) }
     }
 }
 

@@ -52,7 +52,7 @@ impl History {
         let mut repeats = [Repeat::default(); MOST as usize];
         let mut places = repeats.iter_mut();
         for past in self.past.iter().take(usize::from(self.wanted)).flatten() {
-            let age = unit.created.since(past.created);
+            let age = unit.created.span_since(past.created);
             let room = u32::from(max_payload - size);
             if past.layer != unit.layer || age > OLDEST || past.payload > LONGEST.min(room) {
                 continue;
@@ -85,7 +85,7 @@ impl ReceivedUnits {
         let Body::Redundant { payload, unit, created, repeats, .. } = packet.body else { return };
         let old =
             repeats.iter().rev().filter(|repeat| repeat.back > 0 && u32::from(repeat.back) <= unit).map(|repeat| {
-                let made = Instant::ZERO + created.since(Instant::ZERO + Span::from_nanos(u64::from(repeat.age)));
+                let made = Instant::ZERO + created.span_since(Instant::ZERO + Span::from_nanos(u64::from(repeat.age)));
                 (unit - u32::from(repeat.back), repeat.payload, made)
             });
         for (unit, payload, created) in old.chain([(unit, payload, created)]) {

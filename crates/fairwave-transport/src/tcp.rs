@@ -37,13 +37,13 @@ pub mod control {
         OWN.add::<Tcp<C>>(TransportConfig::WHAT, TransportConfig::BUILT_IN, |tcp| Arc::new(tcp))
     }
 
-    /// Registers a controller that is created at run time: see [`fairwave_units::registry::Registry::give`]. Its
+    /// Registers a controller that is created at run time: see [`fairwave_units::registry::Registry::add_runtime`]. Its
     /// table is read without the connection's keys.
     ///
     /// # Errors
     /// If the name is in use.
     pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
-        OWN.give(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(given))
+        OWN.add_runtime(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(given))
     }
 }
 
@@ -212,7 +212,7 @@ impl<C: ControlLaw> Tcp<C> {
 /// The controller's random stream. It comes from a copy of the connection's stream, so that the connection draws
 /// the same numbers with any controller.
 fn own_stream(connection: &Stream) -> Stream {
-    Seed(connection.clone().below(u64::MAX)).stream("controller")
+    Seed(connection.clone().uniform_below(u64::MAX)).stream("controller")
 }
 
 /// The packet sizes of a TCP.

@@ -53,7 +53,7 @@ impl TransportLaw for WebrtcConfig {
         media: &Media,
         mut stream: Stream,
     ) -> Result<(WebrtcSender, WebrtcReceiver), ConfigError> {
-        let seed = Seed(stream.below(u64::MAX));
+        let seed = Seed(stream.uniform_below(u64::MAX));
         let shared = Shared::default();
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let random = seed.stream("sender");
@@ -63,7 +63,7 @@ impl TransportLaw for WebrtcConfig {
             factors: Some(Factors { impairment: audio.impairment(), copy: audio.copy_impairment(), wideband: true }),
             ..AudioSetup::default()
         });
-        let off = [media.off(StreamKind::Video), media.off(StreamKind::Screen)];
+        let off = [media.off_times(StreamKind::Video), media.off_times(StreamKind::Screen)];
         let setup = ReceiverSetup { audio, expected: sender.expected(), off };
         Ok((sender, WebrtcReceiver::new(&self.receive, setup, context, shared, seed.stream("receiver"))))
     }

@@ -35,7 +35,7 @@ impl ConfigError {
 
     /// Adds the name of the enclosing table: the key becomes `table.key`.
     #[must_use]
-    pub fn within(mut self, table: &str) -> Self {
+    pub fn nested_in(mut self, table: &str) -> Self {
         self.key = format!("{table}.{}", self.key);
         self
     }
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_key_value_range_and_remedy() {
-        let error = check_fraction("rate", 5.0, "rate = 0.05").expect_err("5 is no fraction").within("loss");
+        let error = check_fraction("rate", 5.0, "rate = 0.05").expect_err("5 is no fraction").nested_in("loss");
         assert_eq!(
             error.to_string(),
             "`loss.rate` is 5, but must be a fraction from 0 to 1, or percent in quotes (\"2 %\"); write for example `rate = 0.05`"

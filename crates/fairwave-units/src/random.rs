@@ -42,7 +42,7 @@ impl Stream {
 
     /// Uniform in [0, `bound`); 0 if `bound` is 0. Uses multiplication (Lemire 2019). Its bias of at most
     /// bound/2⁶⁴ is far below the resolution of any experiment here.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub fn uniform_below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_stream_depends_on_its_name_and_the_seed_alone() {
-        let draw = |seed: u64, name: &str| Seed(seed).stream(name).below(u64::MAX);
+        let draw = |seed: u64, name: &str| Seed(seed).stream(name).uniform_below(u64::MAX);
         assert_eq!(draw(1, "flow.voice[3].talk"), draw(1, "flow.voice[3].talk"));
         assert_ne!(draw(1, "flow.voice[3].talk"), draw(2, "flow.voice[3].talk"));
         assert_ne!(draw(1, "flow.voice[3].talk"), draw(1, "flow.voice[4].talk"));
@@ -101,13 +101,13 @@ mod tests {
         let mut stream = Seed(3).stream("test");
         let mut counts = [0u32; 3];
         for _ in 0..300_000 {
-            counts[stream.below(3) as usize] += 1;
+            counts[stream.uniform_below(3) as usize] += 1;
         }
         assert!(counts.iter().all(|count| count.abs_diff(100_000) < 1_000), "{counts:?}");
         let high = 3 << 62;
-        let upper = (0..30_000).filter(|_| stream.below(high) >= 1 << 63).count();
+        let upper = (0..30_000).filter(|_| stream.uniform_below(high) >= 1 << 63).count();
         assert!(upper.abs_diff(10_000) < 400, "a third lies in the upper third: {upper}");
-        assert_eq!((stream.below(1), stream.below(0)), (0, 0));
+        assert_eq!((stream.uniform_below(1), stream.uniform_below(0)), (0, 0));
     }
 
     #[test]

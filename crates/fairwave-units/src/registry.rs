@@ -138,7 +138,7 @@ impl<D: ?Sized> Registry<D> {
             table.retain(|_, value| !value.is_null());
             Ok((table, erase(law)))
         };
-        let (read, schema) = (Box::new(read), Box::new(described::<L>));
+        let (read, schema) = (Box::new(read), Box::new(schema_with_example::<L>));
         self.add_entry(what, built_in, Entry { name: L::NAME.into(), read, schema, replaceable: false })
     }
 
@@ -146,7 +146,7 @@ impl<D: ?Sized> Registry<D> {
     ///
     /// # Errors
     /// If a built-in law or a registered type has this name.
-    pub fn give(&self, what: &'static str, built_in: &[&str], given: RuntimeLaw<D>) -> Result<(), NameTaken> {
+    pub fn add_runtime(&self, what: &'static str, built_in: &[&str], given: RuntimeLaw<D>) -> Result<(), NameTaken> {
         let RuntimeLaw { name, read, schema } = given;
         self.add_entry(what, built_in, Entry { name: name.into(), read, schema, replaceable: true })
     }
@@ -312,33 +312,33 @@ pub fn unknown_name(name: &str, known: impl IntoIterator<Item = String>) -> serd
 ///
 /// # Panics
 /// If the example is not a JSON table.
-pub fn example_of<L: Law>(tag: &str) -> Value {
-    let mut table = table_in(L::NAME, L::EXAMPLE);
+pub fn named_example<L: Law>(tag: &str) -> Value {
+    let mut table = parse_table(L::NAME, L::EXAMPLE);
     table[tag] = Value::from(L::NAME);
     table
 }
 
 /// Returns the schema of a law, with its example and the other keys that the example needs.
-pub fn described<L: Law>(generator: &mut SchemaGenerator) -> Schema {
+pub fn schema_with_example<L: Law>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = L::json_schema(generator);
     let object = schema.ensure_object();
     if L::EXAMPLE != "{}" {
-        object.insert("examples".to_owned(), Value::from(vec![table_in(L::NAME, L::EXAMPLE)]));
+        object.insert("examples".to_owned(), Value::from(vec![parse_table(L::NAME, L::EXAMPLE)]));
     }
     if L::BESIDE != "{}" {
-        object.insert("x-beside".to_owned(), table_in(L::NAME, L::BESIDE));
+        object.insert("x-beside".to_owned(), parse_table(L::NAME, L::BESIDE));
     }
     schema
 }
 
 /// Parses a law's JSON table.
-fn table_in(name: &str, text: &str) -> Value {
+fn parse_table(name: &str, text: &str) -> Value {
     let table = serde_json::from_str::<Map<String, Value>>(text);
     Value::Object(table.unwrap_or_else(|error| panic!("the example of `{name}` is no table in JSON: {error}")))
 }
 
 /// Returns the schema of a family: one alternative per law, each with its name under `tag`.
-pub fn one_of(tag: &str, description: &str, laws: Vec<(String, Schema)>) -> Schema {
+pub fn family_schema(tag: &str, description: &str, laws: Vec<(String, Schema)>) -> Schema {
     let named = |(name, mut schema): (String, Schema)| {
         let object = schema.ensure_object();
         object.remove("title");
@@ -394,7 +394,7 @@ macro_rules! family {
             /// # Panics
             /// If a law's example is not a JSON table.
             pub fn examples() -> Vec<serde_json::Value> {
-                vec![$($crate::registry::example_of::<$Law>($tag)),+]
+                vec![$($crate::registry::named_example::<$Law>($tag)),+]
             }
 
             /// The shortest table of each built-in law: its name alone, or its example.
@@ -483,10 +483,10 @@ macro_rules! family {
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let mut laws = vec![$((
                     <$Law as $crate::registry::Law>::NAME.to_owned(),
-                    $crate::registry::described::<$Law>(generator),
+                    $crate::registry::schema_with_example::<$Law>(generator),
                 )),+];
                 laws.extend($registry.schemas(generator));
-                $crate::registry::one_of($tag, concat!("A ", $what, "."), laws)
+                $crate::registry::family_schema($tag, concat!("A ", $what, "."), laws)
             }
         }
     };

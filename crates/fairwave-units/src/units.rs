@@ -86,7 +86,7 @@ impl Instant {
     }
 
     /// The time since `earlier`; zero if `earlier` is later.
-    pub const fn since(self, earlier: Instant) -> Span {
+    pub const fn span_since(self, earlier: Instant) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
@@ -288,7 +288,7 @@ impl Bytes {
     }
 
     /// The rate that transmits this size in `span`; zero if `span` is zero.
-    pub fn per(self, span: Span) -> Rate {
+    pub fn rate_over(self, span: Span) -> Rate {
         if span.0 == 0 {
             return Rate(0);
         }
@@ -312,7 +312,7 @@ impl AddAssign<Span> for Instant {
 impl Sub<Instant> for Instant {
     type Output = Span;
     fn sub(self, earlier: Instant) -> Span {
-        self.since(earlier)
+        self.span_since(earlier)
     }
 }
 

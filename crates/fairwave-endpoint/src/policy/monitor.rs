@@ -154,7 +154,7 @@ impl Monitor {
 
     /// Ends the interval at `now` and begins the next. `level` is the rate or window at the end.
     pub fn close(&mut self, now: Instant, level: Level) -> Outcome {
-        let length = now.since(self.began).seconds();
+        let length = now.span_since(self.began).seconds();
         let delivered = if length > 0.0 { 8.0 * self.bytes / length } else { 0.0 };
         let known = self.arrived.saturating_add(self.lost);
         let share = |part: u32, whole: u32| if whole > 0 { f64::from(part) / f64::from(whole) } else { 0.0 };
@@ -180,7 +180,7 @@ impl Monitor {
             (self.queueing - before).clamp(-10.0, 10.0),
             round_trip.min(10.0),
             self.held.clamp(0.0, 10.0),
-            self.heard.map_or(10.0, |heard| now.since(heard).seconds().min(10.0)),
+            self.heard.map_or(10.0, |heard| now.span_since(heard).seconds().min(10.0)),
         ];
         (self.began, self.bytes, self.arrived, self.lost, self.marked) = (now, 0.0, 0, 0, 0);
         (self.delays, self.measured) = (0.0, 0);

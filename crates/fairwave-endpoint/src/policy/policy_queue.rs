@@ -80,7 +80,7 @@ impl PolicyQueue {
     pub fn take(&mut self, now: Instant) -> Option<f64> {
         let policy = self.policy.clone();
         if let Some(policy) = policy.filter(|_| self.ends < now) {
-            let behind = now.since(self.ends).nanos() / self.interval.nanos();
+            let behind = now.span_since(self.ends).nanos() / self.interval.nanos();
             if behind > MOST_AT_ONCE {
                 let left_out = (behind - MOST_AT_ONCE).saturating_mul(self.interval.nanos());
                 self.ends += Span::from_nanos(left_out);

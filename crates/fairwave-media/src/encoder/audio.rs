@@ -228,7 +228,7 @@ mod tests {
         AudioEncoder::new(&config, Seed(1).stream("audio"))
     }
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -236,10 +236,10 @@ mod tests {
 
     #[test]
     fn a_frame_has_the_bytes_of_its_rate() {
-        let frame = encoder(AudioConfig::default()).encode(at(0), ENOUGH, 0.0).expect("a frame");
+        let frame = encoder(AudioConfig::default()).encode(instant(0), ENOUGH, 0.0).expect("a frame");
         assert_eq!(frame, AudioFrame { payload: 80, repeats: 0, in_band_fec: false, speech: true });
         let long = AudioConfig { frame: Span::from_millis(60), ..AudioConfig::default() };
-        assert_eq!(encoder(long).encode(at(0), ENOUGH, 0.0).map(|frame| frame.payload), Some(240));
+        assert_eq!(encoder(long).encode(instant(0), ENOUGH, 0.0).map(|frame| frame.payload), Some(240));
     }
 
     /// Returns whether the second frame has in-band FEC.
@@ -247,10 +247,10 @@ mod tests {
         let rate = Rate::from_bits_per_second(kilobits * 1000);
         let mut encoder = encoder(AudioConfig { rate, in_band_fec: on, ..AudioConfig::default() });
         assert!(
-            !encoder.encode(at(0), ENOUGH, loss).expect("a frame").in_band_fec,
+            !encoder.encode(instant(0), ENOUGH, loss).expect("a frame").in_band_fec,
             "nothing comes before the first frame"
         );
-        encoder.encode(at(20), ENOUGH, loss).expect("a frame").in_band_fec
+        encoder.encode(instant(20), ENOUGH, loss).expect("a frame").in_band_fec
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
     fn its_bits_come_from_the_target() {
         let mut encoder = encoder(AudioConfig::default());
         let sizes: Vec<u16> =
-            (0..3).filter_map(|n| encoder.encode(at(20 * n), ENOUGH, 0.1)).map(|f| f.payload).collect();
+            (0..3).filter_map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.1)).map(|f| f.payload).collect();
         assert_eq!(sizes, [80, 80, 80]);
     }
 
@@ -276,13 +276,13 @@ mod tests {
     fn redundancy_repeats_frames_that_were_sent_and_leaves_out_what_does_not_fit() {
         let mut twice = encoder(AudioConfig { redundancy: 2, ..AudioConfig::default() });
         let frames: Vec<(u16, u8)> =
-            (0..4).filter_map(|n| twice.encode(at(20 * n), ENOUGH, 0.0)).map(|f| (f.payload, f.repeats)).collect();
+            (0..4).filter_map(|n| twice.encode(instant(20 * n), ENOUGH, 0.0)).map(|f| (f.payload, f.repeats)).collect();
         assert_eq!(frames, [(80, 0), (80 + 84 + 1, 1), (80 + 2 * 84 + 1, 2), (80 + 2 * 84 + 1, 2)]);
         assert_eq!(twice.rates().1.bits_per_second(), 249 * 8 * 50);
         // 70 kb/s: 175 bytes per frame, so one repeat; 40 kb/s: none.
         let fits = |twice: &mut AudioEncoder, kilobits: u64| {
             let target = Rate::from_bits_per_second(kilobits * 1000);
-            twice.encode(at(100), target, 0.0).map(|frame| frame.repeats)
+            twice.encode(instant(100), target, 0.0).map(|frame| frame.repeats)
         };
         assert_eq!((fits(&mut twice, 70), fits(&mut twice, 40)), (Some(1), Some(0)));
     }
@@ -291,7 +291,7 @@ mod tests {
     fn dred_covers_what_was_sent_before_up_to_its_length() {
         let mut encoder = encoder(AudioConfig { dred: Span::from_millis(100), ..AudioConfig::default() });
         let frames: Vec<(u16, u8)> =
-            (0..8).filter_map(|n| encoder.encode(at(20 * n), ENOUGH, 0.0)).map(|f| (f.payload, f.repeats)).collect();
+            (0..8).filter_map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.0)).map(|f| (f.payload, f.repeats)).collect();
         assert_eq!(frames[..3], [(80, 0), (90, 1), (100, 2)]);
         assert_eq!(frames[7], (130, 5));
     }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn dtx_sends_comfort_noise_each_400_ms_of_a_pause_and_talks_two_fifths_of_the_time() {
         let mut encoder = encoder(AudioConfig { dtx: true, ..AudioConfig::default() });
-        let frames: Vec<Option<AudioFrame>> = (0..500_000).map(|n| encoder.encode(at(20 * n), ENOUGH, 0.0)).collect();
+        let frames: Vec<Option<AudioFrame>> = (0..500_000).map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.0)).collect();
         let speech = frames.iter().flatten().filter(|frame| frame.speech).count();
         let share = speech as f64 / frames.len() as f64;
         assert!((share - 1.004 / (1.004 + 1.587)).abs() < 0.01, "{share}");

@@ -64,12 +64,12 @@ impl Default for Media {
 
 impl Media {
     /// Returns when a stream is off.
-    pub fn off(&self, kind: StreamKind) -> Spells {
+    pub fn off_times(&self, kind: StreamKind) -> Spells {
         match kind {
             StreamKind::Audio => Spells::default(),
-            StreamKind::Video => Spells::of(&self.camera_off),
+            StreamKind::Video => Spells::from_times(&self.camera_off),
             StreamKind::Screen if self.screen_on.is_empty() => Spells::default(),
-            StreamKind::Screen => Spells::of(&self.screen_on).complement(),
+            StreamKind::Screen => Spells::from_times(&self.screen_on).complement(),
         }
     }
 
@@ -160,7 +160,7 @@ impl StreamKind {
     }
 
     /// Returns the stream with this number.
-    pub fn of(number: u8) -> Option<Self> {
+    pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }
 }

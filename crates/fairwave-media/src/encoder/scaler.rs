@@ -117,7 +117,7 @@ impl Scaler {
 mod tests {
     use super::*;
 
-    fn at(number: u64) -> Instant {
+    fn instant(number: u64) -> Instant {
         Instant::ZERO + Span::from_seconds(number as f64 / 30.0)
     }
 
@@ -125,8 +125,8 @@ mod tests {
     fn run(scaler: &mut Scaler, from: u64, to: u64, quantiser: Option<f64>) -> Vec<(u64, Step)> {
         let mut steps = Vec::new();
         for number in from..to {
-            scaler.on_frame(at(number), quantiser);
-            steps.extend(scaler.decide(at(number)).map(|step| (number, step)));
+            scaler.on_frame(instant(number), quantiser);
+            steps.extend(scaler.decide(instant(number)).map(|step| (number, step)));
         }
         steps
     }
@@ -157,8 +157,8 @@ mod tests {
         assert_eq!(run(&mut scaler, 0, 61, None), [(60, Step::Smaller)]);
         let mut some = Scaler::new(95.0, 29.0);
         for number in 0..600 {
-            some.on_frame(at(number), (number % 5 == 0).then_some(50.0));
-            let step = some.decide(at(number));
+            some.on_frame(instant(number), (number % 5 == 0).then_some(50.0));
+            let step = some.decide(instant(number));
             assert_eq!(step.is_some(), number == 60, "four of five: {number} {step:?}");
             if step.is_some() {
                 break;
@@ -166,8 +166,8 @@ mod tests {
         }
         let mut half = Scaler::new(95.0, 29.0);
         for number in 0..600 {
-            half.on_frame(at(number), (number % 2 == 0).then_some(50.0));
-            assert_eq!(half.decide(at(number)), None);
+            half.on_frame(instant(number), (number % 2 == 0).then_some(50.0));
+            assert_eq!(half.decide(instant(number)), None);
         }
     }
 
@@ -182,9 +182,9 @@ mod tests {
         let mut steps = Vec::new();
         for number in 61..300 {
             if number % 3 == 0 {
-                few.on_frame(at(number), Some(100.0));
+                few.on_frame(instant(number), Some(100.0));
             }
-            steps.extend(few.decide(at(number)).map(|_| number));
+            steps.extend(few.decide(instant(number)).map(|_| number));
         }
         assert_eq!(steps, [240], "8 s: 5 s after the first and another");
     }

@@ -301,7 +301,7 @@ struct FitsOfCodec {
 }
 
 impl Fit {
-    fn of(config: &VideoConfig) -> &'static Fit {
+    fn for_config(config: &VideoConfig) -> &'static Fit {
         static SHIPPED: OnceLock<Fits> = OnceLock::new();
         let fits = SHIPPED.get_or_init(|| {
             serde_json::from_str(include_str!("fit.json")).unwrap_or_else(|error| panic!("encoder/fit.json: {error}"))
@@ -323,7 +323,7 @@ impl Fit {
     fn psnr(&self, pixels: f64, bits: f64) -> f64 {
         let per_pixel = libm::log2((bits / pixels).clamp(1e-4, 1.0));
         let line = |size: &FitOfSize| size.psnr_at_one_bit + size.psnr_per_doubling * per_pixel;
-        let psnr = self.between_sizes(pixels, line);
+        let psnr = self.interpolate(pixels, line);
         match self.sizes.first().map(FitOfSize::area) {
             // Half the width costs a camera's picture about as much as the step from the second size to the first.
             Some(least) if pixels < least => psnr - 1.5 * libm::log2(least / pixels),
@@ -332,7 +332,7 @@ impl Fit {
     }
 
     /// Interpolates a value between the fitted sizes by the logarithm of the pixels; constant outside of them.
-    fn between_sizes(&self, pixels: f64, of: impl Fn(&FitOfSize) -> f64) -> f64 {
+    fn interpolate(&self, pixels: f64, of: impl Fn(&FitOfSize) -> f64) -> f64 {
         let (Some(first), Some(last)) = (self.sizes.first(), self.sizes.last()) else { return 0.0 };
         if pixels <= first.area() {
             return of(first);
@@ -352,12 +352,12 @@ impl Fit {
     /// from 0 to the coarsest.
     fn quantiser(&self, pixels: f64, bits: f64, coarsest: f64) -> f64 {
         let per_pixel = libm::log2((bits / pixels).max(1e-9));
-        self.between_sizes(pixels, |size| size.quantiser(per_pixel)).clamp(0.0, coarsest)
+        self.interpolate(pixels, |size| size.quantiser(per_pixel)).clamp(0.0, coarsest)
     }
 
     /// Returns the bits of a camera frame of `pixels` pixels with this quantiser.
     fn bits(&self, pixels: f64, quantiser: f64) -> f64 {
-        pixels * libm::exp2(self.between_sizes(pixels, |size| size.bits_per_pixel(quantiser)))
+        pixels * libm::exp2(self.interpolate(pixels, |size| size.bits_per_pixel(quantiser)))
     }
 
     /// Returns the bits per pixel of a screen's picture that is sent completely, at full sharpness. Screens are coded
@@ -490,7 +490,7 @@ impl VideoEncoder {
             }
         });
         VideoEncoder {
-            fit: Fit::of(config),
+            fit: Fit::for_config(config),
             stream,
             targets: VecDeque::new(),
             streams: streams.collect(),
@@ -762,7 +762,7 @@ mod tests {
         VideoEncoder::new(&config, Seed(3).stream("video"))
     }
 
-    fn at(number: u64) -> Instant {
+    fn instant(number: u64) -> Instant {
         Instant::ZERO + Span::from_seconds(number as f64 / 30.0)
     }
 
@@ -775,7 +775,7 @@ mod tests {
         let mut frames = Vec::new();
         for number in from * 30..(from + seconds) * 30 {
             let mut out = Vec::new();
-            encoder.encode(at(number), &mut out);
+            encoder.encode(instant(number), &mut out);
             frames.extend(out.into_iter().map(|frame| (number, frame)));
         }
         frames
@@ -790,7 +790,7 @@ mod tests {
         for codec in [VideoCodec::Vp8, VideoCodec::H264, VideoCodec::Av1] {
             for target in [150, 800, 2_500] {
                 let mut encoder = encoder(VideoConfig { codec, ..VideoConfig::default() });
-                encoder.set_target(at(0), kilobits(target));
+                encoder.set_target(instant(0), kilobits(target));
                 let frames = encoded(&mut encoder, 0, 60);
                 let off = rate(&frames, 60) / (target as f64 * 1000.0) - 1.0;
                 assert!(off.abs() < 0.05, "{codec:?} {target}: {off}");
@@ -802,14 +802,14 @@ mod tests {
     fn a_new_target_holds_after_the_reaction_time() {
         let exact = VideoConfig { error: 0.0, reaction: Span::from_millis(500), ..VideoConfig::default() };
         let mut encoder = encoder(exact);
-        encoder.set_target(at(0), kilobits(1_000));
+        encoder.set_target(instant(0), kilobits(1_000));
         encoded(&mut encoder, 0, 10);
-        encoder.set_target(at(300), kilobits(200));
+        encoder.set_target(instant(300), kilobits(200));
         assert_eq!(encoder.targets.front().map(|target| target.1), Some(1e6));
         let mut out = Vec::new();
-        encoder.encode(at(314), &mut out);
+        encoder.encode(instant(314), &mut out);
         assert_eq!(encoder.targets.front().map(|target| target.1), Some(1e6));
-        encoder.encode(at(315), &mut out);
+        encoder.encode(instant(315), &mut out);
         assert_eq!(encoder.targets.front().map(|target| target.1), Some(2e5));
         let after = rate(&encoded(&mut encoder, 11, 20), 20);
         assert!((after / 2e5 - 1.0).abs() < 0.05, "{after}");
@@ -818,7 +818,7 @@ mod tests {
     #[test]
     fn key_frames_come_first_on_request_and_at_their_interval_and_are_larger() {
         let mut encoder = encoder(VideoConfig::default());
-        encoder.set_target(at(0), kilobits(1_000));
+        encoder.set_target(instant(0), kilobits(1_000));
         let mut frames = encoded(&mut encoder, 0, 10);
         encoder.request_key_frame(0);
         frames.extend(encoded(&mut encoder, 10, 10));
@@ -831,7 +831,7 @@ mod tests {
         assert!(sum(true) > 3.0 * sum(false) && sum(true) < 12.0 * sum(false), "{} {}", sum(true), sum(false));
         let mut regular =
             self::encoder(VideoConfig { key_interval: Some(Span::from_secs(2)), ..VideoConfig::default() });
-        regular.set_target(at(0), kilobits(1_000));
+        regular.set_target(instant(0), kilobits(1_000));
         let keys = encoded(&mut regular, 0, 10).iter().filter(|(_, frame)| frame.key).count();
         assert!((5..=6).contains(&keys), "{keys}");
     }
@@ -839,9 +839,9 @@ mod tests {
     #[test]
     fn a_large_debt_leaves_frames_out_until_it_is_paid() {
         let mut encoder = encoder(VideoConfig::default());
-        encoder.set_target(at(0), kilobits(2_500));
+        encoder.set_target(instant(0), kilobits(2_500));
         encoded(&mut encoder, 0, 5);
-        encoder.set_target(at(150), kilobits(100));
+        encoder.set_target(instant(150), kilobits(100));
         encoder.request_key_frame(0);
         encoder.streams[0].debt = 60_000.0;
         let frames = encoded(&mut encoder, 6, 2);
@@ -851,12 +851,12 @@ mod tests {
     #[test]
     fn zero_suspends_at_once_and_what_follows_begins_with_a_key_frame() {
         let mut encoder = encoder(VideoConfig::default());
-        encoder.encode(at(0), &mut Vec::new());
-        encoder.set_target(at(0), kilobits(500));
+        encoder.encode(instant(0), &mut Vec::new());
+        encoder.set_target(instant(0), kilobits(500));
         encoded(&mut encoder, 0, 2);
-        encoder.set_target(at(60), Rate::default());
+        encoder.set_target(instant(60), Rate::default());
         assert!(encoded(&mut encoder, 2, 2).is_empty());
-        encoder.set_target(at(120), kilobits(500));
+        encoder.set_target(instant(120), kilobits(500));
         assert_eq!(encoded(&mut encoder, 4, 1).first().map(|(number, _)| *number), Some(120));
     }
 
@@ -864,7 +864,7 @@ mod tests {
     fn the_picture_is_smaller_and_worse_at_low_rates() {
         let of = |target: u64| {
             let mut encoder = encoder(VideoConfig::default());
-            encoder.set_target(at(0), kilobits(target));
+            encoder.set_target(instant(0), kilobits(target));
             encoded(&mut encoder, 0, 10).last().map(|(_, frame)| (frame.width, frame.quality)).expect("frames")
         };
         let rows: Vec<(u16, f32)> = [60, 200, 700, 2_500].map(of).to_vec();
@@ -876,7 +876,7 @@ mod tests {
     fn the_first_picture_is_as_large_as_the_first_target_suits() {
         let first = |target: u64| {
             let mut encoder = encoder(unvaried());
-            encoder.set_target(at(0), kilobits(target));
+            encoder.set_target(instant(0), kilobits(target));
             encoded(&mut encoder, 0, 1).first().map(|(_, frame)| frame.height).expect("a frame")
         };
         assert_eq!([199, 200, 399, 400].map(first), [180, 360, 360, 720]);
@@ -886,10 +886,10 @@ mod tests {
     fn a_moving_picture_needs_its_coarsest_frames_and_leaves_others_out_until_it_is_smaller() {
         let config = VideoConfig { scene: Scene::Moving, width: 640, height: 360, ..unvaried() };
         let mut encoder = encoder(config);
-        encoder.set_target(at(0), kilobits(1_000));
+        encoder.set_target(instant(0), kilobits(1_000));
         let before = encoded(&mut encoder, 0, 10);
         assert_eq!((before.len(), before.last().map(|(_, frame)| frame.height)), (300, Some(360)));
-        encoder.set_target(at(300), kilobits(100));
+        encoder.set_target(instant(300), kilobits(100));
         let after = encoded(&mut encoder, 10, 20);
         // At the coarsest quantiser, 360 lines take 191 kb/s, and 180 lines 94.
         let seconds =
@@ -905,13 +905,13 @@ mod tests {
     #[test]
     fn simulcast_streams_keep_their_sizes() {
         let mut encoder = encoder(VideoConfig { scene: Scene::Moving, simulcast: 2, ..VideoConfig::default() });
-        encoder.set_target(at(0), kilobits(150));
+        encoder.set_target(instant(0), kilobits(150));
         assert!(encoded(&mut encoder, 0, 20).iter().all(|(_, frame)| frame.height == 360));
     }
 
     #[test]
     fn the_fit_gives_back_its_own_points_and_goes_on_beyond_them() {
-        let fit = Fit::of(&VideoConfig { scene: Scene::Moving, ..VideoConfig::default() });
+        let fit = Fit::for_config(&VideoConfig { scene: Scene::Moving, ..VideoConfig::default() });
         let size = &fit.sizes[1];
         for &(quantiser, logarithm) in &size.quantisers {
             let bits = libm::exp2(logarithm);
@@ -928,7 +928,7 @@ mod tests {
     fn temporal_layers_take_turns() {
         let of = |layers: u8| {
             let mut encoder = encoder(VideoConfig { temporal_layers: layers, ..unvaried() });
-            encoder.set_target(at(0), kilobits(1_000));
+            encoder.set_target(instant(0), kilobits(1_000));
             encoded(&mut encoder, 0, 1)
         };
         let turns = |layers: u8| of(layers).iter().take(9).map(|(_, frame)| frame.temporal).collect::<Vec<u8>>();
@@ -949,7 +949,7 @@ mod tests {
         assert_eq!(shares(2.0e5), [2e5, 0.0, 0.0]);
         assert_eq!(shares(2.0e4), [2e4, 0.0, 0.0]);
         let mut encoder = encoder(VideoConfig { simulcast: 3, ..VideoConfig::default() });
-        encoder.set_target(at(0), kilobits(2_500));
+        encoder.set_target(instant(0), kilobits(2_500));
         let first: Vec<(u8, u16, bool)> =
             encoded(&mut encoder, 0, 1).iter().take(3).map(|(_, f)| (f.stream, f.width, f.key)).collect();
         assert!(first.iter().all(|frame| frame.2), "{first:?}");
@@ -959,7 +959,7 @@ mod tests {
     #[test]
     fn spatial_layers_come_from_below_and_grow() {
         let mut encoder = encoder(VideoConfig { spatial_layers: 3, ..VideoConfig::default() });
-        encoder.set_target(at(0), kilobits(2_000));
+        encoder.set_target(instant(0), kilobits(2_000));
         let frames = encoded(&mut encoder, 0, 1);
         let seen: Vec<(u8, bool)> = frames.iter().take(6).map(|(_, frame)| (frame.spatial, frame.key)).collect();
         assert_eq!(seen, [(0, true), (1, true), (2, true), (0, false), (1, false), (2, false)]);
@@ -969,7 +969,7 @@ mod tests {
     #[test]
     fn a_screen_is_silent_while_it_stands_and_sharpens_after_a_change() {
         let mut encoder = encoder(VideoConfig { scene: Scene::Screen, ..VideoConfig::default() });
-        encoder.set_target(at(0), kilobits(1_000));
+        encoder.set_target(instant(0), kilobits(1_000));
         let frames = encoded(&mut encoder, 0, 120);
         let empty = frames.iter().filter(|(_, frame)| f64::from(frame.bytes) <= EMPTY_FRAME).count();
         assert!(empty * 4 > frames.len(), "{empty} of {}", frames.len());

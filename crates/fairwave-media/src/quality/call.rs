@@ -144,7 +144,7 @@ pub fn rate_with_echo(
     let Reception { concealment, in_band_fec, advantage } = reception.into();
     let burst_ratio = burst_ratio.max(1.0);
     let echo_delay = round_trip / 2;
-    if let Some(factors) = impairment::of(codec, concealment) {
+    if let Some(factors) = impairment::for_codec(codec, concealment) {
         let call = EModel::call(delay, loss, burst_ratio, factors);
         let model = EModel { echo_delay, round_trip_delay: round_trip, advantage, ..call };
         let rating = model.rate();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_narrowband_call_is_rated_by_g107_and_needs_no_word() {
         let found = call(Codec::G729, 100, 0.01, 1.0);
-        let factors = impairment::of(Codec::G729, Concealment::AppendixI).expect("in G.113");
+        let factors = impairment::for_codec(Codec::G729, Concealment::AppendixI).expect("in G.113");
         assert_eq!(found.rating, EModel::call(Span::from_millis(100), 0.01, 1.0, factors).rate());
         assert_eq!(found.mos, mean_opinion_score(found.rating.r));
         assert_eq!(found.caveats.to_string(), "");

@@ -53,7 +53,7 @@ impl TransferRecord {
     /// Returns the completion time; `None` unless completed.
     pub fn took(&self) -> Option<Span> {
         match self.fate {
-            TransferFate::Completed(at) => Some(at.since(self.began)),
+            TransferFate::Completed(at) => Some(at.span_since(self.began)),
             _ => None,
         }
     }
@@ -82,7 +82,7 @@ pub struct Completions {
 
 impl Completions {
     /// Summarises these transfers.
-    pub fn of<'a>(transfers: impl IntoIterator<Item = &'a TransferRecord>) -> Self {
+    pub fn from_transfers<'a>(transfers: impl IntoIterator<Item = &'a TransferRecord>) -> Self {
         let (mut unfinished, mut refused, mut times) = (0, 0, Vec::new());
         let (mut slowdowns, mut slowed) = (0.0, 0u64);
         for transfer in transfers {
@@ -98,7 +98,7 @@ impl Completions {
         }
         let completed = times.len() as u64;
         let slowdown = (slowed > 0).then(|| slowdowns / slowed as f64);
-        Completions { completed, unfinished, refused, times: DelaySummary::of(times), slowdown }
+        Completions { completed, unfinished, refused, times: DelaySummary::from_delays(times), slowdown }
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
             transfer(3, TransferFate::Unfinished),
             transfer(4, TransferFate::Refused),
         ];
-        let found = Completions::of(&several);
+        let found = Completions::from_transfers(&several);
         assert_eq!((found.completed, found.unfinished, found.refused), (2, 1, 1));
         assert_eq!(found.times.expect("times").mean, Span::from_secs(3));
         // One megabyte takes one second at 8 Mb/s.
@@ -137,13 +137,13 @@ mod tests {
     #[test]
     fn quantiles_are_times_that_occurred() {
         let several: Vec<_> = (1..=100).map(|seconds| completed(0, seconds)).collect();
-        let times = Completions::of(&several).times.expect("times");
+        let times = Completions::from_transfers(&several).times.expect("times");
         assert_eq!((times.p50, times.p95), (Span::from_secs(50), Span::from_secs(95)));
     }
 
     #[test]
     fn without_anything_completed_nothing_is_defined() {
-        let found = Completions::of(&[transfer(0, TransferFate::Unfinished)]);
+        let found = Completions::from_transfers(&[transfer(0, TransferFate::Unfinished)]);
         assert_eq!((found.completed, found.times), (0, None));
         assert_eq!(found.slowdown, None);
     }

@@ -84,10 +84,10 @@ pub fn joined(times: impl IntoIterator<Item = Interval>, window: Interval) -> Ve
 }
 
 /// Returns how long both lists of intervals overlap. Each list is ascending and disjoint.
-pub fn both(one: &[Interval], other: &[Interval]) -> Span {
+pub fn overlap(one: &[Interval], other: &[Interval]) -> Span {
     let (mut i, mut j, mut sum) = (0, 0, Span::ZERO);
     while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
-        sum += a.1.min(b.1).since(a.0.max(b.0));
+        sum += a.1.min(b.1).span_since(a.0.max(b.0));
         if a.1 <= b.1 { i += 1 } else { j += 1 }
     }
     sum
@@ -95,7 +95,7 @@ pub fn both(one: &[Interval], other: &[Interval]) -> Span {
 
 /// Returns the total length of disjoint intervals.
 pub fn length(intervals: &[Interval]) -> Span {
-    intervals.iter().fold(Span::ZERO, |sum, (from, until)| sum + until.since(*from))
+    intervals.iter().fold(Span::ZERO, |sum, (from, until)| sum + until.span_since(*from))
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -148,16 +148,16 @@ mod tests {
 
     #[test]
     fn packets_that_follow_each_other_are_one_interval_and_what_lies_outside_is_cut_off() {
-        let packets = [(at(0), at(20)), (at(20), at(40)), (at(100), at(120)), (at(110), at(130)), (at(300), at(320))];
-        assert_eq!(joined(packets, (at(10), at(310))), [(at(10), at(40)), (at(100), at(130)), (at(300), at(310))]);
+        let packets = [(instant(0), instant(20)), (instant(20), instant(40)), (instant(100), instant(120)), (instant(110), instant(130)), (instant(300), instant(320))];
+        assert_eq!(joined(packets, (instant(10), instant(310))), [(instant(10), instant(40)), (instant(100), instant(130)), (instant(300), instant(310))]);
     }
 
     #[test]
     fn delay_makes_double_talk_of_taking_turns() {
-        let (one, other) = ([(at(0), at(1000))], [(at(1000), at(2000))]);
-        assert_eq!(both(&one, &other), Span::ZERO);
+        let (one, other) = ([(instant(0), instant(1000))], [(instant(1000), instant(2000))]);
+        assert_eq!(overlap(&one, &other), Span::ZERO);
         // At the other end, the first talk spurt is heard 300 ms later, until 1300 ms.
-        assert_eq!(both(&[(at(300), at(1300))], &other), Span::from_millis(300));
+        assert_eq!(overlap(&[(instant(300), instant(1300))], &other), Span::from_millis(300));
     }
 
     proptest! {
@@ -168,13 +168,13 @@ mod tests {
         ) {
             let intervals = |mut times: Vec<(u64, u64)>| {
                 times.sort_unstable();
-                joined(times.into_iter().map(|(from, length)| (at(from), at(from + length))), (at(0), at(1000)))
+                joined(times.into_iter().map(|(from, length)| (instant(from), instant(from + length))), (instant(0), instant(1000)))
             };
             let (one, other) = (intervals(one), intervals(other));
             let within = |intervals: &[Interval], time| intervals.iter().any(|(from, until)| (*from..*until).contains(&time));
-            let counted = (0..1000).filter(|&ms| within(&one, at(ms)) && within(&other, at(ms))).count() as u64;
-            prop_assert_eq!(both(&one, &other), Span::from_millis(counted));
-            prop_assert_eq!(length(&one), Span::from_millis((0..1000).filter(|&ms| within(&one, at(ms))).count() as u64));
+            let counted = (0..1000).filter(|&ms| within(&one, instant(ms)) && within(&other, instant(ms))).count() as u64;
+            prop_assert_eq!(overlap(&one, &other), Span::from_millis(counted));
+            prop_assert_eq!(length(&one), Span::from_millis((0..1000).filter(|&ms| within(&one, instant(ms))).count() as u64));
         }
     }
 }

@@ -96,7 +96,7 @@ pub struct Decodability {
 
 impl Decodability {
     /// Summarises frames from their d(f).
-    pub fn of(layers: &[u8]) -> Self {
+    pub fn from_layers(layers: &[u8]) -> Self {
         Decodability {
             frames: layers.len() as u64,
             decodable: layers.iter().filter(|&&layers| layers > 0).count() as u64,
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(ms: u64) -> Instant {
+    fn instant(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
     }
 
@@ -137,8 +137,8 @@ mod tests {
     fn received<const LAYERS: usize>(types: &str, arrived: &[[u64; LAYERS]]) -> Vec<ReceivedFrame> {
         let of = |(number, (letter, layers)): (usize, (char, &[u64; LAYERS]))| {
             let mut arrived = [Instant::NEVER; LayerRates::MOST];
-            arrived.iter_mut().zip(layers).for_each(|(slot, &ms)| *slot = if ms == NEVER { *slot } else { at(ms) });
-            ReceivedFrame { frame_type: frame_type(letter), shown: at(100 + 40 * number as u64), arrived }
+            arrived.iter_mut().zip(layers).for_each(|(slot, &ms)| *slot = if ms == NEVER { *slot } else { instant(ms) });
+            ReceivedFrame { frame_type: frame_type(letter), shown: instant(100 + 40 * number as u64), arrived }
         };
         types.chars().zip(arrived).enumerate().map(of).collect()
     }
@@ -250,7 +250,7 @@ mod tests {
             let mut frames = frames(types, &[1; 10]);
             for (number, frame) in frames.iter_mut().enumerate() {
                 let made = 40 * number as u64;
-                (frame.shown, frame.arrived[0]) = (at(made + delay), at(made + 10));
+                (frame.shown, frame.arrived[0]) = (instant(made + delay), instant(made + 10));
             }
             decodable_layers(&frames)
                 .iter()
@@ -263,11 +263,11 @@ mod tests {
 
     #[test]
     fn the_ratio_is_the_share_of_frames_with_a_base_layer() {
-        let all = Decodability::of(&[2, 0, 1, 1]);
+        let all = Decodability::from_layers(&[2, 0, 1, 1]);
         assert_eq!((all.frames, all.decodable, all.layers), (4, 3, 4));
         assert_eq!((all.ratio(), all.mean_layers()), (Some(0.75), Some(1.0)));
-        assert_eq!(Decodability::of(&[3, 3]).mean_layers(), Some(3.0));
-        assert_eq!((Decodability::of(&[]).ratio(), Decodability::of(&[]).mean_layers()), (None, None));
+        assert_eq!(Decodability::from_layers(&[3, 3]).mean_layers(), Some(3.0));
+        assert_eq!((Decodability::from_layers(&[]).ratio(), Decodability::from_layers(&[]).mean_layers()), (None, None));
     }
 
     /// Generates frames of any types, displayed every 40 ms. Their three layers arrive up to 300 ms after capture, or

@@ -24,7 +24,7 @@ pub struct DelaySummary {
 
 impl DelaySummary {
     /// Summarises `delays`; `None` if there are none.
-    pub fn of(delays: impl IntoIterator<Item = Span>) -> Option<Self> {
+    pub fn from_delays(delays: impl IntoIterator<Item = Span>) -> Option<Self> {
         let mut sorted: Vec<Span> = delays.into_iter().collect();
         sorted.sort_unstable();
         let (&min, &max) = (sorted.first()?, sorted.last()?);
@@ -35,8 +35,8 @@ impl DelaySummary {
     }
 
     /// Summarises the delays of units given as (created, arrived).
-    pub fn of_units(units: impl IntoIterator<Item = (Instant, Instant)>) -> Option<Self> {
-        Self::of(units.into_iter().map(|(created, arrived)| arrived - created))
+    pub fn from_units(units: impl IntoIterator<Item = (Instant, Instant)>) -> Option<Self> {
+        Self::from_delays(units.into_iter().map(|(created, arrived)| arrived - created))
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn quantiles_are_delays_that_occurred() {
         let hundred: Vec<u64> = (1..=100).rev().collect();
-        let summary = DelaySummary::of(millis(&hundred)).expect("a hundred delays");
+        let summary = DelaySummary::from_delays(millis(&hundred)).expect("a hundred delays");
         assert_eq!([summary.p50, summary.p95, summary.p99, summary.max].map(Span::millis), [50.0, 95.0, 99.0, 100.0]);
         assert_eq!(summary.mean, Span::from_micros(50_500));
     }
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn a_units_delay_is_from_when_it_was_made_until_it_arrived() {
         let at = |millis| Instant::ZERO + Span::from_millis(millis);
-        let summary = DelaySummary::of_units([(at(10), at(30)), (at(20), at(60))]).expect("two units");
+        let summary = DelaySummary::from_units([(at(10), at(30)), (at(20), at(60))]).expect("two units");
         assert_eq!([summary.min, summary.mean, summary.max].map(Span::millis), [20.0, 30.0, 40.0]);
-        assert_eq!(DelaySummary::of_units([]), None);
+        assert_eq!(DelaySummary::from_units([]), None);
     }
 
     #[test]
     fn without_delays_there_is_no_summary() {
-        assert_eq!(DelaySummary::of([]), None);
+        assert_eq!(DelaySummary::from_delays([]), None);
         assert_eq!(quantile(&[], 0.5), None);
     }
 

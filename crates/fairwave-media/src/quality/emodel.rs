@@ -195,7 +195,7 @@ impl EModel {
     /// Returns the parameters outside G.107 Table 2's ranges. Above a loss of 2 %, only burst ratios up to 2 are in
     /// range.
     pub fn outside(&self) -> impl Iterator<Item = RangeViolation> {
-        let burst = Range::of_burst_ratio(self.loss);
+        let burst = Range::for_burst_ratio(self.loss);
         [
             (Parameter::SendLoudness, self.send_loudness, Range(0.0, 18.0)),
             (Parameter::ReceiveLoudness, self.receive_loudness, Range(-5.0, 14.0)),

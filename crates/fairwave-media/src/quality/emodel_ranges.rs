@@ -83,7 +83,7 @@ pub struct Range(pub f64, pub f64);
 impl Range {
     /// Returns the validated range of BurstR: up to 8 below a loss of 2 %, otherwise up to 2 (G.107 Table 2, last
     /// note).
-    pub(super) fn of_burst_ratio(loss: f64) -> Range {
+    pub(super) fn for_burst_ratio(loss: f64) -> Range {
         Range(1.0, if loss < 0.02 { 8.0 } else { 2.0 })
     }
 
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn bursts_are_validated_further_where_little_is_lost() {
-        assert_eq!(Range::of_burst_ratio(0.019), Range(1.0, 8.0));
-        assert_eq!(Range::of_burst_ratio(0.02), Range(1.0, 2.0));
+        assert_eq!(Range::for_burst_ratio(0.019), Range(1.0, 8.0));
+        assert_eq!(Range::for_burst_ratio(0.02), Range(1.0, 2.0));
     }
 
     #[test]

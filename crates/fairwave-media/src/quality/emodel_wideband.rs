@@ -122,7 +122,7 @@ impl WidebandEModel {
             (Parameter::RoundTripDelay, self.round_trip_delay.millis(), Range(0.0, 1000.0)),
             (Parameter::Delay, self.absolute_delay.millis(), Range(0.0, 500.0)),
             (Parameter::Loss, 100.0 * self.loss, Range(0.0, 20.0)),
-            (Parameter::BurstRatio, self.burst_ratio, Range::of_burst_ratio(self.loss)),
+            (Parameter::BurstRatio, self.burst_ratio, Range::for_burst_ratio(self.loss)),
             (Parameter::Advantage, self.advantage, Range(0.0, 20.0)),
         ]
         .into_iter()
@@ -149,7 +149,7 @@ mod tests {
 
     /// Second implementation of Id,WB with the Recommendation's symbols, for a call of `d` ms: Idte,WB, Idle,WB,
     /// Idd,WB.
-    fn by_the_book(d: f64, noise: f64) -> [f64; 3] {
+    fn textbook_terms(d: f64, noise: f64) -> [f64; 3] {
         let k = if d < 100.0 { 0.08 * d + 10.0 } else { 18.0 };
         let terv = 65.0 + k - 40.0 * ((1.0 + d / 10.0) / (1.0 + d / 150.0)).log10() + 6.0 * (-0.3 * d * d).exp();
         let (roe, re) = (-1.5 * (noise - 2.0), 80.0 + 3.0 * (terv - 14.0));
@@ -216,7 +216,7 @@ mod tests {
         let perfect = Impairment { equipment: 0.0, robustness: 4.3, origin: impairment::Origin::Published, source: "" };
         for millis in [0, 1, 5, 40, 99, 100, 101, 150, 300, 500, 900] {
             let rating = WidebandEModel::call(Span::from_millis(millis), 0.0, 1.0, perfect).rate();
-            let expected = by_the_book(millis as f64, noise);
+            let expected = textbook_terms(millis as f64, noise);
             for (found, expected) in
                 [rating.talker_echo, rating.listener_echo, rating.absolute_delay].iter().zip(expected)
             {

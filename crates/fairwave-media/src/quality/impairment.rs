@@ -124,21 +124,21 @@ const fn given(codec: OtherCodec, wideband: bool) -> Option<Impairment> {
 }
 
 /// Returns an Ie of G.113 Appendix I for a codec without Bpl there.
-const fn without_bpl(equipment: f64) -> Option<Impairment> {
+const fn with_assumed_bpl(equipment: f64) -> Option<Impairment> {
     assumed(equipment, LEAST_CONCEALED, "Bpl: the least in G.113 of a codec that conceals")
 }
 
 /// Returns an Ie of G.113 Appendix I for G.726, which conceals only if the receiver does.
 const fn adaptive_pcm(equipment: f64, concealment: Concealment) -> Option<Impairment> {
     match concealment {
-        Concealment::AppendixI => without_bpl(equipment),
+        Concealment::AppendixI => with_assumed_bpl(equipment),
         Concealment::None => assumed(equipment, LEAST_ROBUST, "Bpl: G.711's without concealment"),
     }
 }
 
 /// Returns the narrowband impairment of `codec`, for [`super::emodel`]; `None` for wideband codecs, and for codecs
 /// missing in G.113.
-pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
+pub const fn for_codec(codec: Codec, concealment: Concealment) -> Option<Impairment> {
     match codec {
         Codec::G711 => match concealment {
             Concealment::AppendixI => published(0.0, 25.1),
@@ -148,12 +148,12 @@ pub const fn of(codec: Codec, concealment: Concealment) -> Option<Impairment> {
         Codec::G726At32 => adaptive_pcm(7.0, concealment),
         Codec::G726At24 => adaptive_pcm(25.0, concealment),
         Codec::G726At16 => adaptive_pcm(50.0, concealment),
-        Codec::G728 => without_bpl(7.0),
+        Codec::G728 => with_assumed_bpl(7.0),
         Codec::G729 => published(11.0, 19.0),
         Codec::G7231At63 => published(15.0, 16.1),
         Codec::G7231At53 => assumed(19.0, 16.1, "Bpl: G.723.1's at 6.3 kb/s, which conceals alike"),
-        Codec::GsmFullRate => without_bpl(20.0),
-        Codec::GsmHalfRate => without_bpl(23.0),
+        Codec::GsmFullRate => with_assumed_bpl(20.0),
+        Codec::GsmHalfRate => with_assumed_bpl(23.0),
         Codec::GsmEnhancedFullRate => published(5.0, LEAST_CONCEALED),
         Codec::Amr740 => assumed(
             10.0,
@@ -245,7 +245,7 @@ mod tests {
 
     /// Returns the factors with the default settings of receivers.
     fn factors(codec: Codec) -> Factors {
-        let one = of(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC))?;
+        let one = for_codec(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC))?;
         Some((one.equipment, one.robustness, one.origin == Origin::Assumed))
     }
 
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn without_concealment_only_pcm_and_adaptive_pcm_bear_losses_worse() {
         for codec in Codec::ALL {
-            let (with, without) = (of(codec, Concealment::AppendixI), of(codec, Concealment::None));
+            let (with, without) = (for_codec(codec, Concealment::AppendixI), for_codec(codec, Concealment::None));
             if codec.name() == "g711" || codec.name().starts_with("g726") {
                 assert_eq!(without.expect("in G.113").robustness, 4.3, "{codec:?}");
                 assert_eq!(without.expect("in G.113").equipment, with.expect("in G.113").equipment, "{codec:?}");
@@ -313,7 +313,7 @@ mod tests {
             serde_json::from_str::<Codec>(&json).expect("a codec")
         };
         let expected = Impairment { equipment: 20.0, robustness: 10.0, origin: Origin::Given, source: "mine" };
-        let both = |codec| (of(codec, Concealment::AppendixI), wideband(codec, IN_BAND_FEC));
+        let both = |codec| (for_codec(codec, Concealment::AppendixI), wideband(codec, IN_BAND_FEC));
         assert_eq!(both(codec(false)), (Some(expected), None));
         assert_eq!(both(codec(true)), (None, Some(expected)));
         let without = serde_json::from_str::<Codec>(r#"{"rate":"13 kb/s"}"#).expect("a codec");
@@ -323,14 +323,14 @@ mod tests {
     #[test]
     fn no_codec_is_rated_on_two_scales() {
         for codec in Codec::ALL {
-            assert!(of(codec, Concealment::AppendixI).is_none() || wideband(codec, IN_BAND_FEC).is_none(), "{codec:?}");
+            assert!(for_codec(codec, Concealment::AppendixI).is_none() || wideband(codec, IN_BAND_FEC).is_none(), "{codec:?}");
         }
     }
 
     #[test]
     fn an_assumed_factor_says_from_what_and_a_published_one_where() {
         for codec in Codec::ALL {
-            let Some(one) = of(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC)) else { continue };
+            let Some(one) = for_codec(codec, Concealment::AppendixI).or(wideband(codec, IN_BAND_FEC)) else { continue };
             let (published, assumed) = (one.origin == Origin::Published, one.origin == Origin::Assumed);
             assert_eq!(one.source == "G.113 Appendix I", published, "{codec:?}");
             assert!(!assumed || one.source.contains("Bpl"), "{codec:?}: {}", one.source);

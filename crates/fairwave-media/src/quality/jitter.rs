@@ -59,7 +59,7 @@ impl InterarrivalJitter {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -67,7 +67,7 @@ mod tests {
     fn a_constant_delay_has_no_jitter_even_across_silence() {
         let mut jitter = InterarrivalJitter::new();
         for created in [0, 20, 40, 1500, 1520] {
-            jitter.on_received(at(created), at(created + 80));
+            jitter.on_received(instant(created), instant(created + 80));
         }
         assert_eq!(jitter.estimate(), Span::ZERO);
     }
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn one_deviation_counts_a_sixteenth_and_fades_by_fifteen_sixteenths() {
         let mut jitter = InterarrivalJitter::new();
-        jitter.on_received(at(0), at(50));
-        jitter.on_received(at(20), at(86));
+        jitter.on_received(instant(0), instant(50));
+        jitter.on_received(instant(20), instant(86));
         assert_eq!(jitter.estimate(), Span::from_millis(1));
-        jitter.on_received(at(40), at(106));
+        jitter.on_received(instant(40), instant(106));
         assert_eq!(jitter.estimate(), Span::from_nanos(937_500));
         assert_eq!(jitter.largest(), Span::from_millis(1));
         assert_eq!(jitter.mean(), Span::from_nanos(968_750));
@@ -88,7 +88,7 @@ mod tests {
     fn a_quiet_end_does_not_make_a_call_smooth() {
         let mut jitter = InterarrivalJitter::new();
         for i in 0..1000 {
-            jitter.on_received(at(20 * i), at(20 * i + 50 + if i < 500 { 10 * (i % 2) } else { 0 }));
+            jitter.on_received(instant(20 * i), instant(20 * i + 50 + if i < 500 { 10 * (i % 2) } else { 0 }));
         }
         assert_eq!(jitter.estimate(), Span::ZERO);
         assert!((jitter.mean().millis() - 5.0).abs() < 0.2, "{}", jitter.mean());
@@ -98,7 +98,7 @@ mod tests {
     fn alternating_delays_converge_to_their_difference() {
         let mut jitter = InterarrivalJitter::new();
         for i in 0..400 {
-            jitter.on_received(at(20 * i), at(20 * i + 50 + 10 * (i % 2)));
+            jitter.on_received(instant(20 * i), instant(20 * i + 50 + 10 * (i % 2)));
         }
         assert!((jitter.estimate().millis() - 10.0).abs() < 0.001, "{}", jitter.estimate());
     }

@@ -145,7 +145,7 @@ impl Playback {
     /// Performs all reads that are due by `now`. Call it once more at the end of the flow.
     pub fn read_until(&mut self, now: Instant) {
         while now >= self.next_read && self.next_read != Instant::NEVER {
-            self.goodputs.push(self.received.per(self.every));
+            self.goodputs.push(self.received.rate_over(self.every));
             for buffer in &mut self.buffers {
                 buffer.on_received(self.received);
                 buffer.read();
@@ -174,7 +174,7 @@ mod tests {
         serde_json::from_str(json).expect("a configuration")
     }
 
-    fn at(seconds: f64) -> Instant {
+    fn instant(seconds: f64) -> Instant {
         Instant::from_seconds(seconds)
     }
 
@@ -189,11 +189,11 @@ mod tests {
     /// Returns the success of reads of 125 kB, given the arrivals per second in kB.
     fn played(seconds: &[u64], share: f64) -> Vec<f64> {
         let config = PlaybackConfig { shares: vec![share], ..config(r#"{ "rate": "1 Mb/s" }"#) };
-        let mut playback = Playback::new(&config, at(10.0)).expect("in range");
+        let mut playback = Playback::new(&config, instant(10.0)).expect("in range");
         for (second, kilobytes) in seconds.iter().enumerate() {
-            playback.on_received(at(10.5 + second as f64), Bytes::new(kilobytes * 1000));
+            playback.on_received(instant(10.5 + second as f64), Bytes::new(kilobytes * 1000));
         }
-        playback.read_until(at(10.0 + seconds.len() as f64));
+        playback.read_until(instant(10.0 + seconds.len() as f64));
         playback.results().filter_map(|result| result.success).collect()
     }
 
@@ -213,10 +213,10 @@ mod tests {
     #[test]
     fn a_larger_buffer_lets_a_fast_second_make_up_for_a_slow_one() {
         let config = config(r#"{ "rate": "1 Mb/s", "buffer": "250 kB", "shares": [0.9] }"#);
-        let mut playback = Playback::new(&config, at(0.0)).expect("in range");
-        playback.on_received(at(0.5), Bytes::new(200_000));
-        playback.on_received(at(1.5), Bytes::new(50_000));
-        playback.read_until(at(2.0));
+        let mut playback = Playback::new(&config, instant(0.0)).expect("in range");
+        playback.on_received(instant(0.5), Bytes::new(200_000));
+        playback.on_received(instant(1.5), Bytes::new(50_000));
+        playback.read_until(instant(2.0));
         assert_eq!(playback.results().map(|result| result.success).collect::<Vec<_>>(), [Some(50.0), Some(100.0)]);
     }
 
@@ -227,9 +227,9 @@ mod tests {
 
     #[test]
     fn what_comes_at_the_time_of_a_read_is_there_for_the_next() {
-        let mut playback = Playback::new(&config(r#"{ "rate": "1 Mb/s" }"#), at(0.0)).expect("in range");
-        playback.on_received(at(1.0), Bytes::new(125_000));
-        playback.read_until(at(2.0));
+        let mut playback = Playback::new(&config(r#"{ "rate": "1 Mb/s" }"#), instant(0.0)).expect("in range");
+        playback.on_received(instant(1.0), Bytes::new(125_000));
+        playback.read_until(instant(2.0));
         let reads: Vec<(u64, Option<f64>)> = playback.results().map(|result| (result.reads, result.success)).collect();
         assert_eq!(reads, [(2, Some(50.0)), (2, Some(50.0))]);
     }

@@ -36,7 +36,7 @@ pub fn rates(payload: &[Bytes], grain: Span, width: Span, from: Span, until: Spa
     let first = index(from + grain.saturating_sub(Span::from_nanos(1))).min(payload.len());
     let last = index(until).clamp(first, payload.len());
     (payload[first..last].chunks_exact(per_bin))
-        .map(|bin| bin.iter().fold(Bytes::ZERO, |sum, &size| sum + size).per(grain * per_bin as u64))
+        .map(|bin| bin.iter().fold(Bytes::ZERO, |sum, &size| sum + size).rate_over(grain * per_bin as u64))
         .collect()
 }
 

@@ -6,7 +6,7 @@ use fairwave_units::units::{Bytes, Rate, Span};
 /// payload delivered to the application, each byte once, without headers. *Allotted* goodput is the same over one short
 /// bin.
 pub fn goodput(original_data: Bytes, connection_time: Span) -> Rate {
-    original_data.per(connection_time)
+    original_data.rate_over(connection_time)
 }
 
 /// Overhead (paper 003 §II.A): (bytes sent − original bytes) / bytes sent, over everything that senders transmit,

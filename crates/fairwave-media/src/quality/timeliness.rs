@@ -97,7 +97,7 @@ impl Timeliness {
         let delay = arrived - created;
         let by_number = match before {
             Some(Instant::NEVER) => arrived - Instant::ZERO,
-            Some(before) => arrived.since(before),
+            Some(before) => arrived.span_since(before),
             None => Span::ZERO,
         };
         self.previous = Some((created, arrived));

@@ -46,7 +46,7 @@ pub fn heard(
     let frame = samples_in(packet_time);
     let frames = speech.len().checked_div(frame).unwrap_or(0);
     let (Some(first), Some(last)) = (units.first(), units.last()) else { return ReceivedSpeech::default() };
-    if frames == 0 || samples_in(last.created.since(first.created)) > LONGEST {
+    if frames == 0 || samples_in(last.created.span_since(first.created)) > LONGEST {
         return ReceivedSpeech::default();
     }
     let decoded = |unit: usize| {
@@ -60,7 +60,7 @@ pub fn heard(
             let played = timeline.fates.iter().map(|fate| matches!(fate, UnitFate::Played(_))).collect();
             let lead = match timeline.begins {
                 Instant::NEVER => 0,
-                begins => samples_in(begins.since(first.created)),
+                begins => samples_in(begins.span_since(first.created)),
             };
             let (samples, at) = stretched(&timeline.pieces, lead, frame, units.len(), &decoded, &fill);
             ReceivedSpeech { samples, position: due(&at, frame), played }
@@ -158,7 +158,7 @@ fn due(at: &[Option<usize>], frame: usize) -> Vec<usize> {
 fn positions(units: &[SpokenUnit], fates: &[UnitFate], packet_time: Span, frame: usize) -> Vec<usize> {
     let spurts = talkspurts(units, packet_time);
     let offset = |unit: usize| match fates[unit] {
-        UnitFate::Played(at) | UnitFate::Late(at) => Some(at.since(units[unit].created)),
+        UnitFate::Played(at) | UnitFate::Late(at) => Some(at.span_since(units[unit].created)),
         UnitFate::Lost => None,
     };
     let known = |spurt: &[usize]| spurt.iter().find_map(|&unit| offset(unit));
@@ -168,7 +168,7 @@ fn positions(units: &[SpokenUnit], fates: &[UnitFate], packet_time: Span, frame:
     let (mut free, mut places) = (0, Vec::with_capacity(units.len()));
     for spurt in all.chunk_by(|one, next| spurts[*one] == spurts[*next]) {
         delay = known(spurt).unwrap_or(delay);
-        let begin = samples_in(units[spurt[0]].created.since(units[0].created) + delay).max(free);
+        let begin = samples_in(units[spurt[0]].created.span_since(units[0].created) + delay).max(free);
         places.extend((0..spurt.len()).map(|index| begin + index * frame));
         free = begin + spurt.len() * frame;
     }
@@ -181,13 +181,13 @@ mod tests {
 
     const PACKET: Span = Span::from_millis(20);
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn units(delays: &[Option<u64>]) -> Vec<SpokenUnit> {
         let one = |(index, delay): (usize, &Option<u64>)| {
-            let created = at(20 * index as u64);
+            let created = instant(20 * index as u64);
             let arrived = delay.map_or(Instant::NEVER, |delay| created + Span::from_millis(delay));
             SpokenUnit { created, arrived }
         };

@@ -70,8 +70,8 @@ impl Default for BulkOnOffConfig {
 
 impl Checked for BulkOnOffConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        self.on.check().map_err(|e| e.within("on"))?;
-        self.off.check().map_err(|e| e.within("off"))
+        self.on.check().map_err(|e| e.nested_in("on"))?;
+        self.off.check().map_err(|e| e.nested_in("off"))
     }
 }
 

@@ -41,8 +41,8 @@ pub struct BurstConfig {
 impl Checked for BurstConfig {
     fn check(&self) -> Result<(), ConfigError> {
         interval(self.rate, self.payload)?;
-        self.on.check().map_err(|e| e.within("on"))?;
-        self.off.check().map_err(|e| e.within("off"))
+        self.on.check().map_err(|e| e.nested_in("on"))?;
+        self.off.check().map_err(|e| e.nested_in("off"))
     }
 }
 
@@ -58,7 +58,7 @@ impl TrafficLaw for BurstConfig {
         let interval = interval(self.rate, self.payload)?;
         let begin = self.phase.begin(start, interval, &mut stream);
         let periods = Alternation::new(self.on, self.off, self.first, stream);
-        Ok(OnOff::new(Cadence::at_rate(self.rate, self.payload), self.payload.get() as u32, begin, Some(periods)))
+        Ok(OnOff::new(Cadence::from_rate(self.rate, self.payload), self.payload.get() as u32, begin, Some(periods)))
     }
 
     fn units_per_second(&self) -> Option<f64> {

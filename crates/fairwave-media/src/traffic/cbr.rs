@@ -68,7 +68,7 @@ impl TrafficLaw for CbrConfig {
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Cbr, ConfigError> {
         let interval = interval(self.rate, self.payload)?;
         Ok(Cbr {
-            cadence: Cadence::at_rate(self.rate, self.payload),
+            cadence: Cadence::from_rate(self.rate, self.payload),
             payload: self.payload.get() as u32,
             jitter: self.jitter,
             due: self.phase.begin(start, interval, &mut stream),
@@ -110,7 +110,7 @@ impl TrafficSource for Cbr {
             Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
         self.next_id = self.next_id.wrapping_add(1);
         let factor = (self.jitter > 0.0).then(|| 1.0 + self.jitter * (self.stream.uniform() - 0.5));
-        self.due = self.cadence.after(self.due, factor);
+        self.due = self.cadence.next_after(self.due, factor);
         Some(unit)
     }
 }

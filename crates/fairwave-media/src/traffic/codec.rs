@@ -190,7 +190,7 @@ impl<'de> Deserialize<'de> for Codec {
                 found.ok_or_else(|| E::unknown_variant(name, &NAMES_ALONE))
             }
             fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Codec, M::Error> {
-                let table = CodecTable::deserialize(MapAccessDeserializer::new(map)).map_err(of_codec)?;
+                let table = CodecTable::deserialize(MapAccessDeserializer::new(map)).map_err(codec_error)?;
                 Ok(Codec::Other(OtherCodec::new(table)))
             }
         }
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for Codec {
 }
 
 /// Returns an error about the codec's table, not about the traffic's.
-fn of_codec<E: serde::de::Error>(error: E) -> E {
+fn codec_error<E: serde::de::Error>(error: E) -> E {
     let text = error.to_string();
     match text.strip_prefix("missing field `rate`") {
         Some(_) => E::custom("this codec lacks the key `rate`: write for example `codec = { rate = \"24 kb/s\" }`"),
@@ -475,7 +475,7 @@ impl Codec {
     /// Returns the payload bits per second while talking, with one frame per packet.
     pub fn rate(self) -> Rate {
         let (bytes, time) = self.frame();
-        bytes.per(time)
+        bytes.rate_over(time)
     }
 }
 

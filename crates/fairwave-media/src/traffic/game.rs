@@ -174,7 +174,7 @@ impl TrafficLaw for GameConfig {
     }
 
     fn frames(&self) -> Option<Frames> {
-        Some(Frames::of_blocks(self.frame_time(), self.playout_delay))
+        Some(Frames::from_blocks(self.frame_time(), self.playout_delay))
     }
 
     fn period(&self) -> Option<(Span, Phase)> {

@@ -59,8 +59,8 @@ impl Checked for InterruptedPoissonConfig {
             return Err(ConfigError::new("rate", self.rate, "a rate above 0", "rate = \"64 kb/s\""));
         }
         self.payload.check("payload")?;
-        self.on.check().map_err(|error| error.within("on"))?;
-        self.off.check().map_err(|error| error.within("off"))
+        self.on.check().map_err(|error| error.nested_in("on"))?;
+        self.off.check().map_err(|error| error.nested_in("off"))
     }
 }
 
@@ -75,7 +75,7 @@ impl TrafficLaw for InterruptedPoissonConfig {
     fn source(&self, start: Instant, mut stream: Stream) -> Result<InterruptedPoisson, ConfigError> {
         let gap = 8.0 * self.payload.mean() / self.rate.bits_per_second() as f64;
         // Periods use a separate random stream, so that they do not depend on the number of packets drawn.
-        let seed = fairwave_units::random::Seed(stream.below(u64::MAX));
+        let seed = fairwave_units::random::Seed(stream.uniform_below(u64::MAX));
         let periods = Alternation::new(self.on, self.off, self.first, seed.stream("periods"));
         Ok(InterruptedPoisson {
             gap: gap.max(1e-9),

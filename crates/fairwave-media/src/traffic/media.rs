@@ -19,7 +19,7 @@ impl Checked for MediaConfig {
         if self.audio.is_none() && self.video.is_none() && self.screen.is_none() {
             return Err(ConfigError::new("audio", "false", "true where video and screen are false", "audio = true"));
         }
-        let within = |name: &'static str| move |error: ConfigError| error.within(name);
+        let within = |name: &'static str| move |error: ConfigError| error.nested_in(name);
         self.audio.as_ref().map_or(Ok(()), Checked::check).map_err(within("audio"))?;
         self.video.as_ref().map_or(Ok(()), Checked::check).map_err(within("video"))?;
         self.screen.as_ref().map_or(Ok(()), Checked::check).map_err(within("screen"))?;
@@ -54,7 +54,7 @@ impl TrafficLaw for MediaConfig {
         let device = |(kind, every, payload): (StreamKind, Span, u32)| {
             // Devices have independent clocks: each starts at a random time in its first interval.
             let begins = start + every.scaled(stream.uniform());
-            let mut device = Device { kind, every, payload, begins, made: 0, off: self.off(kind) };
+            let mut device = Device { kind, every, payload, begins, made: 0, off: self.off_times(kind) };
             device.skip();
             device
         };
@@ -94,12 +94,12 @@ impl Device {
 
     /// Skips the frames while the device is off.
     fn skip(&mut self) {
-        while let Some(until) = self.off.until(self.due()) {
+        while let Some(until) = self.off.end_at(self.due()) {
             if until == Instant::NEVER {
                 self.made = u64::MAX;
                 return;
             }
-            self.made = until.since(self.begins).nanos().div_ceil(self.every.nanos().max(1)).max(self.made + 1);
+            self.made = until.span_since(self.begins).nanos().div_ceil(self.every.nanos().max(1)).max(self.made + 1);
         }
     }
 }

@@ -361,12 +361,12 @@ pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Registers a source that was created at run time: see [`Registry::give`].
+/// Registers a source that was created at run time: see [`Registry::add_runtime`].
 ///
 /// # Errors
 /// The name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
-    OWN.give(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
+    OWN.add_runtime(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
 }
 
 sources! { laws! (family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN)) }

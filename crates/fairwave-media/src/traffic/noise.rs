@@ -93,7 +93,7 @@ pub struct NoiseFrames {
 
 /// Frames of each standard.
 impl NoiseFrames {
-    const fn at_once(payload: u64, every: Option<u64>) -> Self {
+    const fn immediate(payload: u64, every: Option<u64>) -> Self {
         let every = match every {
             Some(millis) => Some(Span::from_millis(millis)),
             None => None,
@@ -102,22 +102,22 @@ impl NoiseFrames {
     }
 
     /// Returns the frames in the codec's standard; `None` for a custom codec without them.
-    pub fn of(codec: Codec) -> Option<Self> {
+    pub fn for_codec(codec: Codec) -> Option<Self> {
         Some(match codec {
             Codec::Other(other) => return other.noise(),
-            Codec::G729 => Self::at_once(2, None),
-            Codec::G7231At63 | Codec::G7231At53 => Self::at_once(4, None),
-            Codec::GsmHalfRate => Self::at_once(codec.payload(1).get(), Some(160)),
-            Codec::GsmFullRate | Codec::GsmEnhancedFullRate => Self::at_once(codec.payload(1).get(), Some(480)),
+            Codec::G729 => Self::immediate(2, None),
+            Codec::G7231At63 | Codec::G7231At53 => Self::immediate(4, None),
+            Codec::GsmHalfRate => Self::immediate(codec.payload(1).get(), Some(160)),
+            Codec::GsmFullRate | Codec::GsmEnhancedFullRate => Self::immediate(codec.payload(1).get(), Some(480)),
             _ if codec.is_opus() => {
-                NoiseFrames { first: Span::from_millis(400), ..Self::at_once(codec.payload(1).get(), Some(400)) }
+                NoiseFrames { first: Span::from_millis(400), ..Self::immediate(codec.payload(1).get(), Some(400)) }
             }
-            _ if codec.is_evs() => Self::at_once(6, Some(160)),
+            _ if codec.is_evs() => Self::immediate(6, Some(160)),
             // The remaining codecs with discontinuous transmission are AMR and AMR-WB: 4 + 6 + 39 bits, or 40.
             _ if codec.has_discontinuous_transmission() => {
-                NoiseFrames { second: Some(Span::from_millis(60)), ..Self::at_once(7, Some(160)) }
+                NoiseFrames { second: Some(Span::from_millis(60)), ..Self::immediate(7, Some(160)) }
             }
-            _ => Self::at_once(1, None),
+            _ => Self::immediate(1, None),
         })
     }
 }
@@ -125,7 +125,7 @@ impl NoiseFrames {
 impl ComfortNoise {
     /// Returns the frames that a speaker sends, if any.
     pub(super) fn frames(self, codec: Codec) -> Option<NoiseFrames> {
-        let standard = NoiseFrames::of(codec)?;
+        let standard = NoiseFrames::for_codec(codec)?;
         match self {
             ComfortNoise::Switch(on) => on.then_some(standard),
             ComfortNoise::Every(period) => {
@@ -143,7 +143,7 @@ impl ComfortNoise {
     /// Checks the period, and that the codec has comfort noise frames.
     pub(super) fn check(self, codec: Codec) -> Result<(), ConfigError> {
         let (key, shortest) = ("comfort-noise", codec.frame().1);
-        if self.is_sent() && NoiseFrames::of(codec).is_none() {
+        if self.is_sent() && NoiseFrames::for_codec(codec).is_none() {
             let value = match self {
                 ComfortNoise::Switch(on) => on.to_string(),
                 ComfortNoise::Every(period) => format!("\"{period}\""),

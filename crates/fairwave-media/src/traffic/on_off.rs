@@ -115,7 +115,7 @@ impl TrafficSource for OnOff {
             Unit { id: self.next_id, payload: self.payload, created: self.due, layer: 0, frame_type: FrameType::None };
         self.next_id = self.next_id.wrapping_add(1);
         self.left -= 1;
-        self.due = self.cadence.after(self.due, None);
+        self.due = self.cadence.next_after(self.due, None);
         Some(unit)
     }
 }

@@ -105,7 +105,7 @@ impl CodecTable {
         if self.rate == Rate::default() {
             return refuse("rate", self.rate.to_string(), "a rate above 0", "rate = \"24 kb/s\"");
         }
-        check_span("frame", self.frame, "frame = \"20 ms\"").map_err(|error| error.within("codec"))?;
+        check_span("frame", self.frame, "frame = \"20 ms\"").map_err(|error| error.nested_in("codec"))?;
         if self.frame > LONGEST_FRAME || !self.frame.nanos().is_multiple_of(1000) {
             let allowed = "a whole number of microseconds, at most 1 s";
             return refuse("frame", self.frame.to_string(), allowed, "frame = \"20 ms\"");

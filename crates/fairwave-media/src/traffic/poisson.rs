@@ -219,7 +219,7 @@ impl Gaps {
         match self {
             Gaps::Exponential { mean } => Span::from_seconds(stream.exponential(mean.seconds())),
             Gaps::List { gaps } => {
-                let place = stream.below(gaps.len() as u64) as usize;
+                let place = stream.uniform_below(gaps.len() as u64) as usize;
                 gaps.get(place).copied().unwrap_or_default()
             }
             other => other.period().map_or(Span::ZERO, |period| period.draw(stream)),
@@ -244,7 +244,7 @@ impl Gaps {
 
 impl Checked for RenewalConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        self.gap.check().map_err(|error| error.within("gap"))?;
+        self.gap.check().map_err(|error| error.nested_in("gap"))?;
         self.payload.check("payload")
     }
 }

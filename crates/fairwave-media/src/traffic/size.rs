@@ -57,7 +57,7 @@ pub enum Sizes {
         /// σ, the standard deviation of the logarithm, from 0 to 10.
         sigma: f64,
         /// Smallest size. Default 1 B.
-        #[serde(default = "one_byte", skip_serializing_if = "is_one_byte")]
+        #[serde(default = "single_byte", skip_serializing_if = "is_single_byte")]
         least: Bytes,
         /// Largest size. Default 4294967295 B.
         #[serde(default = "largest", skip_serializing_if = "is_largest")]
@@ -74,12 +74,12 @@ fn default_shape() -> f64 {
     1.2
 }
 
-fn one_byte() -> Bytes {
+fn single_byte() -> Bytes {
     Bytes::new(1)
 }
 
-fn is_one_byte(size: &Bytes) -> bool {
-    *size == one_byte()
+fn is_single_byte(size: &Bytes) -> bool {
+    *size == single_byte()
 }
 
 fn largest() -> Bytes {
@@ -111,7 +111,7 @@ impl Size {
     pub fn check(&self, key: &str) -> Result<(), ConfigError> {
         match self {
             Size::Fixed(size) => check_size(key, *size),
-            Size::Drawn(sizes) => sizes.check().map_err(|error| error.within(key)),
+            Size::Drawn(sizes) => sizes.check().map_err(|error| error.nested_in(key)),
         }
     }
 
@@ -156,7 +156,7 @@ impl Sizes {
                     return Err(ConfigError::new("sigma", sigma, "from 0 to 10", "sigma = 1.5"));
                 }
                 in_order(least, most)?;
-                if self.within() < LEAST_WITHIN {
+                if self.mass_in_limits() < LEAST_WITHIN {
                     let allowed = "such that `least` and `most` leave at least a hundredth of the distribution";
                     return Err(ConfigError::new("median", median, allowed, format!("median = \"{least}\"")));
                 }
@@ -172,7 +172,7 @@ impl Sizes {
     }
 
     /// Returns the probability of a lognormal distribution within its limits.
-    fn within(&self) -> f64 {
+    fn mass_in_limits(&self) -> f64 {
         let Sizes::Lognormal { median, sigma, least, most } = *self else { return 1.0 };
         let [median, least, most] = [median, least, most].map(|size| libm::log(size.get() as f64));
         if sigma == 0.0 {
@@ -205,7 +205,7 @@ impl Sizes {
                     return median.get() as f64;
                 }
                 let part = normal((high - mu) / sigma - sigma) - normal((low - mu) / sigma - sigma);
-                libm::exp(mu + sigma * sigma / 2.0) * part / self.within()
+                libm::exp(mu + sigma * sigma / 2.0) * part / self.mass_in_limits()
             }
             Sizes::List { ref sizes } => {
                 sizes.iter().map(|size| size.get() as f64).sum::<f64>() / sizes.len().max(1) as f64
@@ -233,7 +233,7 @@ impl Sizes {
                 median.clamp(*limits.start(), *limits.end())
             }
             Sizes::List { ref sizes } => {
-                let place = stream.below(sizes.len() as u64) as usize;
+                let place = stream.uniform_below(sizes.len() as u64) as usize;
                 sizes.get(place).map_or(1.0, |size| size.get() as f64)
             }
         }

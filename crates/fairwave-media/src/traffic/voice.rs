@@ -168,7 +168,7 @@ impl Checked for VoiceConfig {
             return Err(ConfigError::new("always-on", true, allowed, "always-on = false"));
         }
         for (key, period) in [("talk", self.talk), ("silence", self.silence)] {
-            period.map_or(Ok(()), |period| period.check().map_err(|e| e.within(key)))?;
+            period.map_or(Ok(()), |period| period.check().map_err(|e| e.nested_in(key)))?;
         }
         self.comfort_noise.map_or(Ok(()), |noise| noise.check(self.codec))
     }

@@ -315,8 +315,8 @@ impl Checked for WebConfig {
         self.main.check("main")?;
         self.object.check("object")?;
         self.objects.check()?;
-        self.reading.check().map_err(|error| error.within("reading"))?;
-        self.parsing.check().map_err(|error| error.within("parsing"))
+        self.reading.check().map_err(|error| error.nested_in("reading"))?;
+        self.parsing.check().map_err(|error| error.nested_in("parsing"))
     }
 }
 

@@ -135,9 +135,9 @@ impl Changes {
             return Err(ConfigError::new("delay", value, allowed, example));
         }
         check_outages(&self.outages)?;
-        self.jitter.as_ref().map_or(Ok(()), JitterConfig::check).map_err(|error| error.within("jitter"))?;
-        self.reorder.as_ref().map_or(Ok(()), Reorder::check).map_err(|error| error.within("reorder"))?;
-        self.duplicate.as_ref().map_or(Ok(()), Duplicate::check).map_err(|error| error.within("duplicate"))
+        self.jitter.as_ref().map_or(Ok(()), JitterConfig::check).map_err(|error| error.nested_in("jitter"))?;
+        self.reorder.as_ref().map_or(Ok(()), Reorder::check).map_err(|error| error.nested_in("reorder"))?;
+        self.duplicate.as_ref().map_or(Ok(()), Duplicate::check).map_err(|error| error.nested_in("duplicate"))
     }
 }
 
@@ -252,7 +252,7 @@ impl ActiveChanges {
         {
             arrival += *by;
         }
-        arrival.since(now)
+        arrival.span_since(now)
     }
 
     /// A packet that left at `now` is to arrive at `arrival`. Answers how many of those before it that overtakes which nothing had

@@ -86,7 +86,7 @@ impl Transmitter for Constant {
     }
 
     fn capacity(&self, from: Instant, to: Instant) -> Bytes {
-        self.rate.bytes_in(to.since(from))
+        self.rate.bytes_in(to.span_since(from))
     }
 }
 
@@ -97,14 +97,14 @@ mod tests {
     use fairwave_units::random::Seed;
     use fairwave_units::units::Span;
 
-    fn at_work(rate: &str) -> LinkRate {
+    fn running(rate: &str) -> LinkRate {
         let config = RateConfig::from(rate.parse::<Rate>().expect("a rate"));
         LinkRate::new(&config, Seed(1).stream("link")).expect("a rate law")
     }
 
     #[test]
     fn a_packet_takes_its_bits_over_the_rate() {
-        let mut rate = at_work("10 Mb/s");
+        let mut rate = running("10 Mb/s");
         let start = Instant::from_seconds(3.0);
         assert_eq!(rate.end_of(start, Bytes::new(1250)), start + Span::from_millis(1));
         assert_eq!(rate.capacity(start, start + Span::from_millis(1)), Bytes::new(1250));
@@ -112,7 +112,7 @@ mod tests {
 
     /// Sends packets of these sizes in turn, one behind the other; answers the time that they take.
     fn time_of(rate: &str, sizes: &[u64], packets: usize) -> Instant {
-        let mut law = at_work(rate);
+        let mut law = running(rate);
         sizes.iter().cycle().take(packets).fold(Instant::ZERO, |end, size| law.end_of(end, Bytes::new(*size)))
     }
 
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn a_packet_at_an_idle_link_takes_its_time_to_the_nearest_nanosecond() {
-        let mut rate = at_work("100 Gb/s");
+        let mut rate = running("100 Gb/s");
         for gap in 0..100 {
             // 5.28 ns.
             let start = Instant::from_nanos(1000 + 17 * gap);
-            assert_eq!(rate.end_of(start, Bytes::new(66)).since(start), Span::from_nanos(5));
+            assert_eq!(rate.end_of(start, Bytes::new(66)).span_since(start), Span::from_nanos(5));
         }
         let start = Instant::from_nanos(5000);
         let first = rate.end_of(start, Bytes::new(66));
-        assert_eq!(rate.end_of(first, Bytes::new(66)).since(start), Span::from_nanos(11));
+        assert_eq!(rate.end_of(first, Bytes::new(66)).span_since(start), Span::from_nanos(11));
     }
 
     #[test]

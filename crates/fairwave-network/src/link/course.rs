@@ -144,14 +144,14 @@ impl Course {
         course
     }
 
-    /// A course that is continued by [`Self::go_on`] as time passes.
+    /// A course that is continued by [`Self::append`] as time passes.
     pub(super) fn beginning(rate: Rate) -> Self {
         let list = vec![Segment { at: 0, rate: rate.bits_per_second(), sent: 0 }];
         Course::new(Segments { list, ..Segments::default() }, false)
     }
 
     /// Adds a segment that begins at `at`. No transmission may have been asked about that begins in the last one.
-    pub(super) fn go_on(&mut self, at: u64, rate: Rate) {
+    pub(super) fn append(&mut self, at: u64, rate: Rate) {
         let last = self.segments[self.segments.len() - 1];
         let sent = last.sent.saturating_add(u128::from(last.rate) * u128::from(at - last.at));
         self.segments.push(Segment { at, rate: rate.bits_per_second(), sent });
@@ -215,7 +215,7 @@ impl Course {
     }
 
     /// When what is `left` of a transmission ends that the present segment does not complete; none for never.
-    fn beyond(&self, left: u128) -> Option<End> {
+    fn end_after_segment(&self, left: u128) -> Option<End> {
         let (mut begins, mut place) = (self.begins, self.place);
         // What is more than this is so long that it is looked for at once.
         let Ok(mut left) = u64::try_from(left) else {
@@ -263,7 +263,7 @@ impl Course {
         let rate = self.segments[self.place].rate;
         let given = u128::from(rate) * u128::from(self.until - start);
         if wanted > given {
-            return self.beyond(wanted - given);
+            return self.end_after_segment(wanted - given);
         }
         let (nanos, owed) = nearest(wanted, rate)?;
         Some((start.saturating_add(u64::try_from(nanos).ok()?), owed))

@@ -147,7 +147,7 @@ impl Checked for MarkovRateConfig {
                 return refuse(&key, state.delay.to_string(), "from 0 ms to 1 min", example);
             }
             check_fraction("loss", state.loss, "loss = \"2 %\"")
-                .map_err(|error| error.within(&format!("states.{place}")))?;
+                .map_err(|error| error.nested_in(&format!("states.{place}")))?;
             let right = state.to.len() == self.states.len()
                 && state.to.iter().all(|weight| *weight >= 0.0 && weight.is_finite())
                 && state.to[place] == 0.0
@@ -162,7 +162,7 @@ impl Checked for MarkovRateConfig {
         if self.states.iter().all(|state| state.rate == Rate::default()) {
             return refuse("states", "0 b/s throughout".to_owned(), "such that one rate at least is above 0", EXAMPLE);
         }
-        let chain = Chain::of(&self.states);
+        let chain = Chain::from_states(&self.states);
         let apart = (0..chain.states()).find(|to| !chain.reaches(0, *to) || !chain.reaches(*to, 0));
         match apart {
             Some(place) => {
@@ -177,8 +177,8 @@ impl Checked for MarkovRateConfig {
 impl MarkovRateConfig {
     fn chain(&self) -> Chain {
         match self.preset {
-            Some(preset) => Chain::of(&preset.states()),
-            None => Chain::of(&self.states),
+            Some(preset) => Chain::from_states(&preset.states()),
+            None => Chain::from_states(&self.states),
         }
     }
 }
@@ -235,7 +235,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn of(states: &[RateState]) -> Self {
+    fn from_states(states: &[RateState]) -> Self {
         let all = states.len();
         let weights = |(own, state): (usize, &RateState)| match state.to.is_empty() {
             true => (0..all).map(|to| f64::from(u8::from(to != own))).collect(),
@@ -346,7 +346,7 @@ pub struct Conditions {
 
 impl Conditions {
     /// What a packet that leaves at `now` takes longer, and how likely it is lost. `now` does not decrease from call to call.
-    pub fn at(&mut self, now: Instant) -> (Span, f64) {
+    pub fn effects(&mut self, now: Instant) -> (Span, f64) {
         while self.until <= now.nanos() && now < Instant::NEVER {
             self.state = self.steps.state;
             self.until = self.steps.next(self.until);
@@ -366,7 +366,7 @@ impl DrawnRates {
     fn draw_until(&mut self, time: u64) {
         while self.course.latest() <= time && self.course.latest() < u64::MAX {
             let at = self.steps.next(self.course.latest());
-            self.course.go_on(at, self.steps.chain.rates[self.steps.state]);
+            self.course.append(at, self.steps.chain.rates[self.steps.state]);
         }
     }
 }
@@ -409,7 +409,7 @@ mod tests {
         serde_json::from_str(json).expect("a chain")
     }
 
-    fn at_work(json: &str, seed: u64) -> Markov {
+    fn running(json: &str, seed: u64) -> Markov {
         config(json).transmitter(Seed(seed).stream("rate")).expect("a law")
     }
 
@@ -428,10 +428,10 @@ mod tests {
     #[test]
     fn what_can_be_sent_in_the_long_run_is_the_mean_rate_from_the_beginning_on() {
         let hour = Instant::from_seconds(3600.0);
-        let sent = at_work(TWO, 1).capacity(Instant::ZERO, hour).per(hour.since(Instant::ZERO));
+        let sent = running(TWO, 1).capacity(Instant::ZERO, hour).rate_over(hour.span_since(Instant::ZERO));
         assert!((sent.bits_per_second() as f64 / 7e6 - 1.0).abs() < 0.02, "{sent}");
         let fast = (0..2000).filter(|seed| {
-            at_work(TWO, *seed).change_from(Instant::ZERO).is_some_and(|(_, rate)| rate.bits_per_second() == 9_000_000)
+            running(TWO, *seed).change_from(Instant::ZERO).is_some_and(|(_, rate)| rate.bits_per_second() == 9_000_000)
         });
         let share = fast.count() as f64 / 2000.0;
         assert!((share - 0.75).abs() < 0.03, "{share} begin in the state that has 3/4 of the time");
@@ -442,7 +442,7 @@ mod tests {
         // Visits 1 : 2 : 1 of 1 s, 1 s and 2 s: a fifth, two fifths, two fifths of the time.
         let three = r#"{ "states": [{ "rate": "1 Mb/s", "mean": "1 s", "to": [0, 1, 0] },
             { "rate": "2 Mb/s", "mean": "1 s", "to": [1, 0, 1] }, { "rate": "4 Mb/s", "mean": "2 s", "to": [0, 1, 0] }] }"#;
-        let first = |seed| at_work(three, seed).change_from(Instant::ZERO).map(|(_, rate)| rate.bits_per_second());
+        let first = |seed| running(three, seed).change_from(Instant::ZERO).map(|(_, rate)| rate.bits_per_second());
         let share = |rate| (0..3000).filter(|seed| first(*seed) == Some(rate)).count() as f64 / 3000.0;
         let shares = [1_000_000, 2_000_000, 4_000_000].map(share);
         for (found, expected) in shares.iter().zip([0.2, 0.4, 0.4]) {
@@ -452,12 +452,12 @@ mod tests {
 
     #[test]
     fn times_in_a_state_are_exponential_with_its_mean() {
-        let law = at_work(TWO, 2);
+        let law = running(TWO, 2);
         let (mut at, mut times) = (Instant::ZERO, [Vec::new(), Vec::new()]);
         for _ in 0..20_000 {
             let (begin, rate) = law.change_from(at).expect("a state");
             let (end, _) = law.change_from(begin + Span::from_nanos(1)).expect("the next");
-            times[usize::from(rate.bits_per_second() == 1_000_000)].push(end.since(begin).seconds());
+            times[usize::from(rate.bits_per_second() == 1_000_000)].push(end.span_since(begin).seconds());
             at = end;
         }
         for (times, mean) in times.iter().zip([0.3, 0.1]) {
@@ -491,7 +491,7 @@ mod tests {
         let json = r#"{ "states": [{ "rate": "9 Mb/s", "mean": "300 ms" },
             { "rate": "1 Mb/s", "mean": "100 ms", "delay": "40 ms", "loss": "20 %" }] }"#;
         for seed in 0..20 {
-            let law = at_work(json, seed);
+            let law = running(json, seed);
             let mut conditions = config(json).conditions(Seed(seed).stream("rate")).expect("they differ");
             let mut at = Instant::ZERO;
             for _ in 0..200 {
@@ -500,9 +500,9 @@ mod tests {
                     1_000_000 => (Span::from_millis(40), 0.2),
                     _ => (Span::ZERO, 0.0),
                 };
-                assert_eq!(conditions.at(begin), expected, "{begin}");
+                assert_eq!(conditions.effects(begin), expected, "{begin}");
                 let (end, _) = law.change_from(begin + Span::from_nanos(1)).expect("the next");
-                assert_eq!(conditions.at(Instant::from_nanos(end.nanos() - 1)), expected, "{end}");
+                assert_eq!(conditions.effects(Instant::from_nanos(end.nanos() - 1)), expected, "{end}");
                 at = end;
             }
         }
@@ -541,7 +541,7 @@ mod tests {
         ) {
             let json = r#"{ "states": [{ "rate": "9 Mb/s", "mean": "3 ms" }, { "rate": "0 b/s", "mean": "2 ms" },
                 { "rate": "1 Mb/s", "mean": "5 ms" }] }"#;
-            let (mut asked, other) = (at_work(json, seed), at_work(json, seed));
+            let (mut asked, other) = (running(json, seed), running(json, seed));
             let _ = other.capacity(Instant::ZERO, Instant::from_seconds(1.0));
             let mut start = Instant::ZERO;
             for (gap, size) in packets {

@@ -173,12 +173,12 @@ pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(RateConfig::WHAT, RateConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a rate law that was made while the program runs: see [`Registry::give`].
+/// Hands in a rate law that was made while the program runs: see [`Registry::add_runtime`].
 ///
 /// # Errors
 /// When the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyRateLaw>) -> Result<(), NameTaken> {
-    OWN.give(RateConfig::WHAT, RateConfig::BUILT_IN, given)
+    OWN.add_runtime(RateConfig::WHAT, RateConfig::BUILT_IN, given)
 }
 
 rates! { laws! (family! (RateConfig, "law", "link rate", dyn AnyRateLaw, OWN)) }
@@ -288,7 +288,7 @@ impl LinkRate {
     pub fn steady_time(&mut self, start: Instant, size: Bytes) -> FineSpan {
         let time = match &mut self.0 {
             ActiveRateLaw::Constant(law) => law.rate().fine_time_for(size),
-            law => FineSpan::from_span(law.end_of(start, size).since(start)),
+            law => FineSpan::from_span(law.end_of(start, size).span_since(start)),
         };
         time.unwrap_or(FineSpan::MAX)
     }
@@ -335,11 +335,11 @@ impl Direction {
     /// # Errors
     /// The first key whose value is not allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.rate.check().map_err(|error| error.within("rate"))?;
-        self.queue.check().map_err(|error| error.within("queue"))?;
-        self.police.iter().try_for_each(|police| police.check().map_err(|error| error.within("police")))?;
-        self.shape.iter().try_for_each(|shape| shape.check().map_err(|error| error.within("shape")))?;
-        self.loss.check().map_err(|error| error.within("loss"))?;
+        self.rate.check().map_err(|error| error.nested_in("rate"))?;
+        self.queue.check().map_err(|error| error.nested_in("queue"))?;
+        self.police.iter().try_for_each(|police| police.check().map_err(|error| error.nested_in("police")))?;
+        self.shape.iter().try_for_each(|shape| shape.check().map_err(|error| error.nested_in("shape")))?;
+        self.loss.check().map_err(|error| error.nested_in("loss"))?;
         self.changes.check()
     }
 }

@@ -163,7 +163,7 @@ impl TraceConfig {
     fn totals(&self) -> Result<Option<Totals>, ConfigError> {
         let Some(given) = self.given()? else { return Ok(None) };
         let mut totals = Totals::default();
-        given.each(|nanos, rate| totals.add(nanos, rate))?;
+        given.read_steps(|nanos, rate| totals.add(nanos, rate))?;
         // So that a run's worth of periods can be added.
         if totals.too_much || totals.sent >= 1 << 100 {
             let allowed = "at most about 10²⁰ bits and 500 years in all";
@@ -202,7 +202,7 @@ impl TraceText<'_> {
     }
 
     /// Tells each step: how many nanoseconds, above 0, and how many bits per second.
-    fn each(self, mut step: impl FnMut(u64, u64)) -> Result<(), ConfigError> {
+    fn read_steps(self, mut step: impl FnMut(u64, u64)) -> Result<(), ConfigError> {
         match self {
             TraceText::Series(text) => {
                 for (place, pair) in text.split(',').enumerate() {
@@ -239,7 +239,7 @@ impl TraceText<'_> {
     /// The steps; neighbours of the same rate are one.
     fn segments(self, totals: Totals) -> Result<Segments, ConfigError> {
         let (mut segments, mut at, mut last) = (Segments::default(), 0, None);
-        self.each(|nanos, rate| {
+        self.read_steps(|nanos, rate| {
             if last != Some(rate) {
                 segments.push(Span::from_nanos(at), Rate::from_bits_per_second(rate));
                 last = Some(rate);
@@ -325,7 +325,7 @@ impl Transmitter for Trace {
         if self.told_until.is_some_and(|end| told > end + TOLD) {
             return None;
         }
-        Some((told, self.course.capacity(told, told + TOLD).per(TOLD)))
+        Some((told, self.course.capacity(told, told + TOLD).rate_over(TOLD)))
     }
 }
 
@@ -338,7 +338,7 @@ mod tests {
         serde_json::from_str(json).expect("a trace")
     }
 
-    fn at_work(json: &str) -> Box<Trace> {
+    fn running(json: &str) -> Box<Trace> {
         trace(json).transmitter(Seed(1).stream("rate")).expect("a law")
     }
 
@@ -349,9 +349,9 @@ mod tests {
     #[test]
     fn a_series_says_how_long_and_how_fast_and_then_begins_again_or_holds() {
         // 10 ms at 1 Mb/s are 1250 bytes, 10 ms at 4 Mb/s 5000.
-        let repeats = at_work(r#"{ "series": "10 1000, 10 4000", "after": "repeat" }"#);
+        let repeats = running(r#"{ "series": "10 1000, 10 4000", "after": "repeat" }"#);
         assert_eq!(repeats.capacity(Instant::ZERO, ms(50)).get(), 2 * 6250 + 1250);
-        let mut holds = at_work(r#"{ "series": "10 1000, 10 4000", "after": "hold" }"#);
+        let mut holds = running(r#"{ "series": "10 1000, 10 4000", "after": "hold" }"#);
         assert_eq!(holds.capacity(Instant::ZERO, ms(50)).get(), 1250 + 4 * 5000);
         assert_eq!(holds.end_of(ms(9), Bytes::new(125 + 500)), ms(11));
     }
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn every_opportunity_of_1504_bytes_is_kept() {
         let counts = [0u64, 1, 2, 0, 0, 13, 61];
-        let mut law = at_work(r#"{ "opportunities": "0120 0dZ", "after": "repeat" }"#);
+        let mut law = running(r#"{ "opportunities": "0120 0dZ", "after": "repeat" }"#);
         for (until, _) in counts.iter().enumerate() {
             let bytes: u64 = counts[..=until].iter().sum::<u64>() * 1504;
             assert_eq!(law.capacity(Instant::ZERO, ms(until as u64 + 1)).get(), bytes);
@@ -387,14 +387,14 @@ mod tests {
     #[test]
     fn disciplines_are_told_of_long_steps_and_of_the_mean_of_short_ones() {
         let told = |law: &Trace, at: Instant| law.change_from(at).map(|(at, rate)| (at, rate.bits_per_second()));
-        let long = at_work(r#"{ "series": "100 1000, 200 4000", "after": "hold" }"#);
+        let long = running(r#"{ "series": "100 1000, 200 4000", "after": "hold" }"#);
         assert_eq!(told(&long, Instant::from_nanos(1)), Some((ms(100), 4_000_000)));
         assert_eq!(told(&long, ms(101)), None);
-        let short = at_work(r#"{ "series": "50 1000, 50 3000, 100 500", "after": "hold" }"#);
+        let short = running(r#"{ "series": "50 1000, 50 3000, 100 500", "after": "hold" }"#);
         assert_eq!(told(&short, Instant::ZERO), Some((Instant::ZERO, 2_000_000)));
         assert_eq!(told(&short, Instant::from_nanos(1)), Some((ms(100), 500_000)));
         assert_eq!(told(&short, ms(10_000)), None, "the last rate holds");
-        let again = at_work(r#"{ "series": "50 1000, 50 3000, 100 500", "after": "repeat" }"#);
+        let again = running(r#"{ "series": "50 1000, 50 3000, 100 500", "after": "repeat" }"#);
         assert_eq!(told(&again, ms(9_901)), Some((ms(10_000), 2_000_000)));
     }
 

@@ -101,12 +101,12 @@ pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(LossConfig::WHAT, LossConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Registers a loss model that was built at run time: see [`Registry::give`].
+/// Registers a loss model that was built at run time: see [`Registry::add_runtime`].
 ///
 /// # Errors
 /// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyLossLaw>) -> Result<(), NameTaken> {
-    OWN.give(LossConfig::WHAT, LossConfig::BUILT_IN, given)
+    OWN.add_runtime(LossConfig::WHAT, LossConfig::BUILT_IN, given)
 }
 
 models! { laws! (family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN)) }
@@ -185,7 +185,7 @@ impl Loss {
 
 /// Returns a separate stream for the chain, so that its states do not depend on the number of packets.
 fn fork(stream: &mut Stream) -> Stream {
-    Seed(stream.below(u64::MAX)).stream("chain")
+    Seed(stream.uniform_below(u64::MAX)).stream("chain")
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub struct RoundsConfig {
     #[serde(with = "Ratio", default = "first")]
     pub first: f64,
     /// Paper 002's q: probability of losing a packet after a lost one in the same round. Default 0.15.
-    #[serde(with = "Ratio", default = "after_loss")]
+    #[serde(with = "Ratio", default = "default_after_loss")]
     pub after_loss: f64,
     /// Probability of losing a packet, other than a round's first, after one that was not lost. Default: `first`. Read word
     /// by word, the paper's sentence has q here too.
@@ -41,7 +41,7 @@ fn first() -> f64 {
     0.01
 }
 
-fn after_loss() -> f64 {
+fn default_after_loss() -> f64 {
     0.15
 }
 

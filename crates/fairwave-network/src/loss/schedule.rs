@@ -27,7 +27,7 @@ impl Checked for LossScheduleConfig {
     fn check(&self) -> Result<(), ConfigError> {
         check_steps(&self.steps, EXAMPLE)?;
         for (index, step) in self.steps.iter().enumerate() {
-            step.is.check().map_err(|error| error.within(&format!("steps.{index}.is")))?;
+            step.is.check().map_err(|error| error.nested_in(&format!("steps.{index}.is")))?;
         }
         Ok(())
     }
@@ -47,7 +47,7 @@ impl LossLaw for LossScheduleConfig {
         let mut forks = stream.clone();
         let mut steps = Vec::with_capacity(self.steps.len());
         for (index, step) in self.steps.iter().enumerate() {
-            let own = if index == 0 { stream.clone() } else { Seed(forks.below(u64::MAX)).stream("step") };
+            let own = if index == 0 { stream.clone() } else { Seed(forks.uniform_below(u64::MAX)).stream("step") };
             steps.push((step.begins(), Loss::new(&step.is, own)?));
         }
         Ok(LossSchedule { steps: steps.into(), place: 0 })

@@ -46,7 +46,7 @@ pub(super) fn packet(number: u32, wire: u16, dscp: Dscp) -> Packet {
 }
 
 /// Checks that a value is within a relative tolerance of the expected one.
-pub(super) fn near(value: f64, expected: f64, part: f64) {
+pub(super) fn assert_near(value: f64, expected: f64, part: f64) {
     assert!((value / expected - 1.0).abs() < part, "{value} instead of {expected}");
 }
 
@@ -76,7 +76,7 @@ impl<M: Medium> Driven<M> {
         self.happenings.clear();
     }
 
-    pub fn until(&mut self, seconds: f64) {
+    pub fn run_until(&mut self, seconds: f64) {
         let end = Instant::from_seconds(seconds);
         while self.medium.deadline() <= end {
             let deadline = self.medium.deadline();
@@ -91,7 +91,7 @@ impl<M: Medium> Driven<M> {
     }
 
     pub fn arrives_as(&mut self, seconds: f64, member: usize, wire: u16, dscp: Dscp) {
-        self.until(seconds);
+        self.run_until(seconds);
         let number = self.arrived[member];
         self.arrived[member] += 1;
         self.medium.arrive(self.now, member, packet(number, wire, dscp), &mut self.happenings);
@@ -114,7 +114,7 @@ impl<M: Medium> Driven<M> {
                 }
             }
             at += 0.005;
-            self.until(at);
+            self.run_until(at);
         }
         let bits = |packets: usize| packets as f64 * f64::from(wire) * 8.0;
         of.iter().zip(before).map(|(member, before)| bits(self.number(*member) - before) / (seconds - from)).collect()

@@ -75,7 +75,7 @@ pub struct HalfDuplex {
 }
 
 impl HalfDuplex {
-    fn tell_drops(&mut self, member: usize, happenings: &mut Happenings) {
+    fn report_drops(&mut self, member: usize, happenings: &mut Happenings) {
         happenings.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
     }
 
@@ -84,7 +84,7 @@ impl HalfDuplex {
         for turn in 0..self.queues.len() {
             let member = (self.next + turn) % self.queues.len();
             let departing = self.queues[member].depart(now, &mut self.drops);
-            self.tell_drops(member, happenings);
+            self.report_drops(member, happenings);
             let Some(packet) = departing else { continue };
             let queue = &mut self.queues[member];
             let (since, marked) = (queue.waited_since(), queue.has_marked());
@@ -94,7 +94,7 @@ impl HalfDuplex {
             let counters = &mut self.counters[member];
             counters.transmissions += 1;
             counters.carried += 1;
-            counters.airtime += self.free.since(now).nanos();
+            counters.airtime += self.free.span_since(now).nanos();
             self.on_air = Some((member, packet));
             self.next = (member + 1) % self.queues.len();
             return;
@@ -105,7 +105,7 @@ impl HalfDuplex {
 impl Medium for HalfDuplex {
     fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
         self.queues[member].arrive(now, &packet, &mut self.drops);
-        self.tell_drops(member, happenings);
+        self.report_drops(member, happenings);
         if self.on_air.is_none() {
             self.begin(now, happenings);
         }
@@ -125,7 +125,7 @@ impl Medium for HalfDuplex {
         for member in 0..self.queues.len() {
             if self.queues[member].deadline() <= now {
                 self.queues[member].on_timer(now, &mut self.drops);
-                self.tell_drops(member, happenings);
+                self.report_drops(member, happenings);
             }
         }
         if self.free <= now {
@@ -142,7 +142,7 @@ impl Medium for HalfDuplex {
         self.waiting(member) + u32::from(self.on_air.is_some_and(|(own, _)| own == member))
     }
 
-    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+    fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
         given.extend(self.on_air.take());
         for (member, queue) in self.queues.iter_mut().enumerate() {
             empty_queue(queue, member, now, given);

@@ -120,7 +120,7 @@ pub struct MemberCounters {
 
 impl MemberCounters {
     /// The counts since the counters were `before`.
-    pub fn since(&self, before: &MemberCounters) -> MemberCounters {
+    pub fn difference(&self, before: &MemberCounters) -> MemberCounters {
         MemberCounters {
             transmissions: self.transmissions - before.transmissions,
             failed: self.failed - before.failed,
@@ -149,7 +149,7 @@ pub trait Medium: Send {
     fn held(&self, member: usize) -> u32;
 
     /// Appends all held packets with their members, in any order, at the end of a run. No other call follows.
-    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
+    fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
 
     /// Counters of a member.
     fn counters(&self, member: usize) -> MemberCounters;
@@ -205,12 +205,12 @@ pub fn register<L: MediumLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(MediumConfig::WHAT, MediumConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Registers a law that was built at run time: see [`Registry::give`].
+/// Registers a law that was built at run time: see [`Registry::add_runtime`].
 ///
 /// # Errors
 /// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyMediumLaw>) -> Result<(), NameTaken> {
-    OWN.give(MediumConfig::WHAT, MediumConfig::BUILT_IN, given)
+    OWN.add_runtime(MediumConfig::WHAT, MediumConfig::BUILT_IN, given)
 }
 
 media! { laws! (family! (MediumConfig, "law", "shared medium", dyn AnyMediumLaw, OWN)) }
@@ -253,7 +253,7 @@ macro_rules! at_work {
                 fn on_timer(&mut self, now: Instant, happenings: &mut Happenings);
                 fn waiting(&self, member: usize) -> u32;
                 fn held(&self, member: usize) -> u32;
-                fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
+                fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
                 fn counters(&self, member: usize) -> MemberCounters;
                 fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes;
             }
@@ -299,9 +299,9 @@ impl SharedMedium {
         self.0.held(member)
     }
 
-    /// See [`Medium::empty`].
-    pub fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
-        self.0.empty(now, given);
+    /// See [`Medium::drain`].
+    pub fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+        self.0.drain(now, given);
     }
 
     /// See [`Medium::counters`].
@@ -336,7 +336,7 @@ pub fn empty_queue(queue: &mut LinkQueue, member: usize, mut now: Instant, given
 }
 
 /// Rejects a value that is not in `low` to `high`.
-fn within<T: PartialOrd + std::fmt::Display>(
+fn check_range<T: PartialOrd + std::fmt::Display>(
     key: &str,
     value: T,
     low: T,

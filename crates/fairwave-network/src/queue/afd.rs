@@ -90,7 +90,7 @@ fn mean_packet() -> Bytes {
 
 impl AfdConfig {
     fn target(&self, capacity: Capacity) -> f64 {
-        self.target.unwrap_or_else(|| capacity.in_packets(self.mean_packet) / 4.0)
+        self.target.unwrap_or_else(|| capacity.packet_count(self.mean_packet) / 4.0)
     }
 }
 
@@ -130,7 +130,7 @@ impl DisciplineLaw for AfdConfig {
         Nature { own_victim: Some("AFD drops the arrival of a flow that sends more than its share"), ..Nature::FIFO };
 
     fn fits(&self, capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
-        let most = capacity.in_packets(self.mean_packet);
+        let most = capacity.packet_count(self.mean_packet);
         match self.target {
             Some(target) if target > most => Err(ConfigError::new(
                 "target",
@@ -260,7 +260,7 @@ mod tests {
         buffer
     }
 
-    fn at(micros: u64) -> Instant {
+    fn instant(micros: u64) -> Instant {
         Instant::ZERO + Span::from_micros(micros)
     }
 
@@ -273,30 +273,30 @@ mod tests {
     fn the_fair_share_follows_the_two_last_queue_lengths_160_times_a_second() {
         let mut afd = afd(r#"{"shadow":1000}"#);
         afd.fair = 500.0;
-        afd.update(at(6250), &waiting(30));
+        afd.update(instant(6250), &waiting(30));
         assert_eq!(afd.fair, 500.0, "packets come before timers");
-        afd.update(at(6251), &waiting(30));
+        afd.update(instant(6251), &waiting(30));
         let one = 500.0 + 1.7 * (0.0 - 25.0) - 1.8 * (30.0 - 25.0);
         assert!((afd.fair - one).abs() < 1e-9, "{}", afd.fair);
-        afd.update(at(12_501), &waiting(40));
+        afd.update(instant(12_501), &waiting(40));
         let two = one + 1.7 * (30.0 - 25.0) - 1.8 * (40.0 - 25.0);
         assert!((afd.fair - two).abs() < 1e-9, "{}", afd.fair);
         // Three more updates with the same queue.
-        afd.update(at(31_251), &waiting(40));
+        afd.update(instant(31_251), &waiting(40));
         assert!((afd.fair - (two - 3.0 * 0.1 * 15.0)).abs() < 1e-9, "{}", afd.fair);
     }
 
     #[test]
     fn the_fair_share_stays_between_nothing_and_the_shadow_buffer() {
         let mut afd = afd(r#"{"shadow":1000}"#);
-        afd.update(at(6251), &waiting(0));
+        afd.update(instant(6251), &waiting(0));
         // While the queue is empty, the fair share grows by a tenth of the target per update.
         assert_eq!(afd.fair, 1000.0);
-        afd.update(at(12_501), &waiting(900));
+        afd.update(instant(12_501), &waiting(900));
         assert_eq!(afd.fair, 0.0);
-        afd.update(at(1_000_000), &waiting(900));
+        afd.update(instant(1_000_000), &waiting(900));
         assert_eq!(afd.fair, 0.0, "however many updates are due");
-        afd.update(at(1_006_251), &waiting(0));
+        afd.update(instant(1_006_251), &waiting(0));
         assert!(afd.fair > 0.0);
     }
 

@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(set.red.parameters.min_threshold, 5.0, "what was set stays");
     }
 
-    fn after(average: f64, periods: u64) -> f64 {
+    fn adapted_max_p(average: f64, periods: u64) -> f64 {
         let mut ared = ared();
         ared.red.average = average;
         ared.catch_up(Instant::ZERO + Span::from_millis(500) * periods + Span::from_nanos(1));
@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn max_p_grows_by_a_hundredth_above_the_target_range_and_decays_by_a_tenth_below() {
-        assert!((after(14.0, 3) - 0.13).abs() < 1e-12);
-        assert!((after(6.0, 2) - 0.1 * 0.9 * 0.9).abs() < 1e-12);
-        assert_eq!(after(10.0, 100), 0.1);
+        assert!((adapted_max_p(14.0, 3) - 0.13).abs() < 1e-12);
+        assert!((adapted_max_p(6.0, 2) - 0.1 * 0.9 * 0.9).abs() < 1e-12);
+        assert_eq!(adapted_max_p(10.0, 100), 0.1);
     }
 
     #[test]
@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn max_p_stays_within_its_bounds_however_long_the_load_lasts() {
-        assert!((0.5..=0.51).contains(&after(14.0, 10_000)));
-        assert!((0.009..=0.01).contains(&after(0.0, 10_000)));
+        assert!((0.5..=0.51).contains(&adapted_max_p(14.0, 10_000)));
+        assert!((0.009..=0.01).contains(&adapted_max_p(0.0, 10_000)));
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn the_target_range_is_two_fifths_to_three_fifths_of_the_way_between_the_thresholds() {
         // 2001 §4: thresholds 5 and 15, so the range is 9 to 11.
-        let moved = [8.99, 9.01, 10.99, 11.01].map(|average| after(average, 1) - 0.1);
+        let moved = [8.99, 9.01, 10.99, 11.01].map(|average| adapted_max_p(average, 1) - 0.1);
         assert!((moved[0] + 0.01).abs() < 1e-12 && (moved[3] - 0.01).abs() < 1e-12, "{moved:?}");
         assert_eq!((moved[1], moved[2]), (0.0, 0.0));
     }

@@ -182,7 +182,7 @@ pub struct Avq {
 impl Discipline for Avq {
     #[inline]
     fn arrive(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        let elapsed = arrival.now.since(self.updated).seconds();
+        let elapsed = arrival.now.span_since(self.updated).seconds();
         self.updated = arrival.now;
         let size = f64::from(arrival.packet.wire);
         self.queue = (self.queue - self.capacity * elapsed).max(0.0);
@@ -216,7 +216,7 @@ impl Discipline for Avq {
 
     /// Drains the virtual queue and adapts its capacity at the old rate up to now. Then limits the capacity to the new rate.
     fn rate_changed(&mut self, change: &RateChange<'_>) {
-        let elapsed = change.now.since(self.updated).seconds();
+        let elapsed = change.now.span_since(self.updated).seconds();
         self.updated = change.now;
         self.queue = (self.queue - self.capacity * elapsed).max(0.0);
         self.capacity = (self.capacity + self.alpha * self.gamma * self.link * elapsed).min(self.link);

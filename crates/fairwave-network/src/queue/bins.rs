@@ -98,7 +98,7 @@ impl Bins {
 
     /// The packet before `place` in the same list; [`NIL`] if no packet waits at `place`.
     #[inline]
-    pub fn before(&self, place: u32) -> u32 {
+    pub fn previous(&self, place: u32) -> u32 {
         self.members.get(place as usize).map_or(NIL, |member| member.list.previous)
     }
 
@@ -188,7 +188,7 @@ mod tests {
         fn lists_and_the_fattest_are_those_of_a_plain_vector(
             operations in prop::collection::vec(operation(), 0..200), asks_from in 0..200usize,
         ) {
-            let (mut buffer, mut plain) = (Buffer::by_bin(2, 7), Vec::<(u32, Packet)>::new());
+            let (mut buffer, mut plain) = (Buffer::with_bins(2, 7), Vec::<(u32, Packet)>::new());
             for (serial, operation) in operations.into_iter().enumerate() {
                 match operation {
                     Operation::Push(bin, size) => {
@@ -198,7 +198,7 @@ mod tests {
                         plain.push((bin, packet));
                     }
                     Operation::RemoveAny(draw) => {
-                        let place = buffer.any(draw % u64::from(buffer.total().packets.max(1)));
+                        let place = buffer.pick(draw % u64::from(buffer.total().packets.max(1)));
                         let gone = place.and_then(|place| buffer.remove(place));
                         plain.retain(|(_, packet)| Some(*packet) != gone);
                     }
@@ -210,7 +210,7 @@ mod tests {
                 }
                 let bytes = |bin| plain.iter().filter(|(of, _)| *of == bin).map(|(_, packet)| u64::from(packet.wire)).sum::<u64>();
                 for bin in 0..7 {
-                    let tally = buffer.of_bin(bin);
+                    let tally = buffer.bin_tally(bin);
                     prop_assert_eq!(tally.bytes, bytes(bin));
                     prop_assert_eq!(tally.packets as usize, plain.iter().filter(|(of, _)| *of == bin).count());
                 }
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn a_single_list_is_its_own_fattest_and_a_number_beyond_the_last_means_the_last() {
-        let mut buffer = Buffer::by_bin(0, 1);
+        let mut buffer = Buffer::with_bins(0, 1);
         assert_eq!(buffer.fattest_bin(), None);
         buffer.push_into(Instant::ZERO, &packet(0, 100, Class::Tcp), 7);
-        assert_eq!((buffer.fattest_bin(), buffer.of_bin(0).packets, buffer.of_bin(7).packets), (Some(0), 1, 0));
+        assert_eq!((buffer.fattest_bin(), buffer.bin_tally(0).packets, buffer.bin_tally(7).packets), (Some(0), 1, 0));
     }
 }

@@ -33,7 +33,7 @@ impl TokenBucket {
 
     /// Adds the tokens that arrived until `now`. Returns the tokens that did not fit.
     pub fn fill(&mut self, now: Instant) -> u128 {
-        let came = self.rate * u128::from(now.since(self.filled).nanos());
+        let came = self.rate * u128::from(now.span_since(self.filled).nanos());
         self.filled = self.filled.max(now);
         self.add(came)
     }
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(nanos: u64) -> Instant {
+    fn instant(nanos: u64) -> Instant {
         Instant::from_nanos(nanos)
     }
 
@@ -85,12 +85,12 @@ mod tests {
         let mut bucket = TokenBucket::new(Rate::from_bits_per_second(8_000), 100);
         assert!(bucket.holds(100) && !bucket.holds(101));
         bucket.take(100);
-        assert_eq!(bucket.holds_at(10), at(10_000_000));
-        bucket.fill(at(9_999_999));
+        assert_eq!(bucket.holds_at(10), instant(10_000_000));
+        bucket.fill(instant(9_999_999));
         assert!(!bucket.holds(10));
-        bucket.fill(at(10_000_000));
+        bucket.fill(instant(10_000_000));
         assert!(bucket.holds(10));
-        assert_eq!(bucket.fill(at(200_000_000)), cost(100), "90 of 190 bytes find room");
+        assert_eq!(bucket.fill(instant(200_000_000)), cost(100), "90 of 190 bytes find room");
         assert!(bucket.holds(100) && !bucket.holds(101));
         assert_eq!(bucket.holds_at(101), Instant::NEVER, "more than it can hold");
     }
@@ -100,13 +100,13 @@ mod tests {
         // A byte takes 8/7 s.
         let mut bucket = TokenBucket::new(Rate::from_bits_per_second(7), 10);
         bucket.take(10);
-        assert_eq!(bucket.holds_at(1), at(1_142_857_143));
-        bucket.fill(at(1_142_857_142));
+        assert_eq!(bucket.holds_at(1), instant(1_142_857_143));
+        bucket.fill(instant(1_142_857_142));
         assert!(!bucket.holds(1));
-        bucket.fill(at(1_142_857_143));
+        bucket.fill(instant(1_142_857_143));
         assert!(bucket.holds(1));
         bucket.take(1);
-        assert_eq!(bucket.holds_at(1), at(2 * 1_142_857_143), "from there on, with what rounding has left");
+        assert_eq!(bucket.holds_at(1), instant(2 * 1_142_857_143), "from there on, with what rounding has left");
     }
 
     proptest! {
@@ -119,7 +119,7 @@ mod tests {
             let (mut now, mut passed) = (0, Vec::new());
             for (gap, bytes) in packets {
                 now += gap;
-                bucket.fill(at(now));
+                bucket.fill(instant(now));
                 if bucket.holds(bytes) {
                     bucket.take(bytes);
                     passed.push((now, bytes));

@@ -91,19 +91,19 @@ impl Buffer {
     }
 
     /// Like [`Self::with_capacity`], with one list per flow.
-    pub(super) fn by_flow(expected: usize) -> Self {
+    pub(super) fn with_flow_lists(expected: usize) -> Self {
         Buffer { lists: Lists::Flows(Box::default()), ..Self::with_capacity(expected) }
     }
 
     /// Like [`Self::with_capacity`], with `bins` numbered lists (at least one). The discipline assigns arrivals to lists.
-    pub(super) fn by_bin(expected: usize, bins: usize) -> Self {
+    pub(super) fn with_bins(expected: usize, bins: usize) -> Self {
         Buffer { lists: Lists::Bins(Box::new(Bins::new(bins.max(1)))), ..Self::with_capacity(expected) }
     }
 
-    /// Like [`Self::by_bin`], for disciplines that never select at random ([`Self::any`]), by class ([`Self::front_of`]) or
+    /// Like [`Self::with_bins`], for disciplines that never select at random ([`Self::pick`]), by class ([`Self::front_of`]) or
     /// by layer ([`Self::back_of_highest_layer`]). Keeps no lists for these.
-    pub(super) fn by_bin_alone(expected: usize, bins: usize) -> Self {
-        Buffer { choosable: false, ..Self::by_bin(expected, bins) }
+    pub(super) fn with_bins_only(expected: usize, bins: usize) -> Self {
+        Buffer { choosable: false, ..Self::with_bins(expected, bins) }
     }
 
     /// Packets and bytes that wait.
@@ -112,7 +112,7 @@ impl Buffer {
     }
 
     /// Packets and bytes of one class that wait.
-    pub fn of(&self, class: Class) -> Tally {
+    pub fn class_tally(&self, class: Class) -> Tally {
         self.per_class[class as usize]
     }
 
@@ -142,7 +142,7 @@ impl Buffer {
         if self.choosable {
             self.occupied.push(place);
             append!(self.nodes, self.classes[packet.class as usize], class, place);
-            if let Some(above) = above_base(packet.layer) {
+            if let Some(above) = layer_index(packet.layer) {
                 append!(self.nodes, self.layers[above], layer, place);
             }
         }
@@ -191,7 +191,7 @@ impl Buffer {
                 self.nodes[moved as usize].index = index;
             }
             unlink!(self.nodes, self.classes[class as usize], class, place);
-            if let Some(above) = above_base(layer) {
+            if let Some(above) = layer_index(layer) {
                 unlink!(self.nodes, self.layers[above], layer, place);
             }
         }
@@ -240,32 +240,32 @@ impl Buffer {
 
     /// The oldest packet.
     pub fn front(&self) -> Option<Place> {
-        at(self.order.front)
+        checked_place(self.order.front)
     }
 
     /// The newest packet.
     pub fn back(&self) -> Option<Place> {
-        at(self.order.back)
+        checked_place(self.order.back)
     }
 
     /// The oldest packet of a class.
     pub fn front_of(&self, class: Class) -> Option<Place> {
-        at(self.classes[class as usize].front)
+        checked_place(self.classes[class as usize].front)
     }
 
     /// The newest packet of the highest video layer. All packets that are not of an enhancement layer count as layer 0.
     pub fn back_of_highest_layer(&self) -> Option<Place> {
-        self.layers.iter().rev().find_map(|ends| at(ends.back)).or_else(|| self.back())
+        self.layers.iter().rev().find_map(|ends| checked_place(ends.back)).or_else(|| self.back())
     }
 
     /// The `index`-th packet in arbitrary order, `index` < packets. A uniform index gives a uniform choice.
-    pub fn any(&self, index: u64) -> Option<Place> {
+    pub fn pick(&self, index: u64) -> Option<Place> {
         self.occupied.get(index as usize).map(|&place| Place(place))
     }
 
     /// The packet that arrived just before this one.
-    pub fn before(&self, place: Place) -> Option<Place> {
-        at(self.waiting(place)?.order.previous)
+    pub fn previous(&self, place: Place) -> Option<Place> {
+        checked_place(self.waiting(place)?.order.previous)
     }
 
     /// The packet at a place; `None` if no packet waits there any more.
@@ -274,7 +274,7 @@ impl Buffer {
     }
 
     /// Arrival time of the packet at a place; `None` if no packet waits there any more.
-    pub fn since(&self, place: Place) -> Option<Instant> {
+    pub fn arrival_time(&self, place: Place) -> Option<Instant> {
         self.waiting(place).map(|node| node.arrived)
     }
 
@@ -285,54 +285,54 @@ impl Buffer {
     }
 
     /// Packets and bytes of one flow that wait; zero in a buffer without lists per flow ([`super::Nature::by_flow`]).
-    pub fn of_flow(&self, flow: FlowId) -> Tally {
-        self.by_flows().map_or(Tally::default(), |flows| flows.tally(flow))
+    pub fn flow_tally(&self, flow: FlowId) -> Tally {
+        self.flow_lists().map_or(Tally::default(), |flows| flows.tally(flow))
     }
 
     /// Number of flows with waiting packets; zero in a buffer without lists per flow.
     pub fn flows(&self) -> u32 {
-        self.by_flows().map_or(0, |flows| flows.count())
+        self.flow_lists().map_or(0, |flows| flows.count())
     }
 
     /// The oldest packet of a flow.
     pub fn front_of_flow(&self, flow: FlowId) -> Option<Place> {
-        self.by_flows().and_then(|flows| at(flows.ends(flow).front))
+        self.flow_lists().and_then(|flows| checked_place(flows.ends(flow).front))
     }
 
     /// The newest packet of a flow.
     pub fn back_of_flow(&self, flow: FlowId) -> Option<Place> {
-        self.by_flows().and_then(|flows| at(flows.ends(flow).back))
+        self.flow_lists().and_then(|flows| checked_place(flows.ends(flow).back))
     }
 
     /// The flow after `flow` in the round of flows with waiting packets. The round follows the order in which flows began to
     /// wait, and wraps around. Returns the first flow for `None`, or if no packet of `flow` waits.
     pub fn flow_after(&self, flow: Option<FlowId>) -> Option<FlowId> {
-        self.by_flows().and_then(|flows| flows.after(flow))
+        self.flow_lists().and_then(|flows| flows.next_flow(flow))
     }
 
     /// Packets and bytes in a numbered list; zero in a buffer without such lists ([`super::Discipline::bins`]).
     #[inline]
-    pub fn of_bin(&self, bin: u32) -> Tally {
-        self.by_bins().map_or(Tally::default(), |bins| bins.tally(bin))
+    pub fn bin_tally(&self, bin: u32) -> Tally {
+        self.bin_lists().map_or(Tally::default(), |bins| bins.tally(bin))
     }
 
     /// The oldest packet of a numbered list.
     #[inline]
     pub fn front_of_bin(&self, bin: u32) -> Option<Place> {
-        self.by_bins().and_then(|bins| at(bins.ends(bin).front))
+        self.bin_lists().and_then(|bins| checked_place(bins.ends(bin).front))
     }
 
     /// The newest packet of a numbered list.
     #[inline]
     pub fn back_of_bin(&self, bin: u32) -> Option<Place> {
-        self.by_bins().and_then(|bins| at(bins.ends(bin).back))
+        self.bin_lists().and_then(|bins| checked_place(bins.ends(bin).back))
     }
 
     /// The packet that precedes this one in its numbered list.
     #[inline]
-    pub fn before_in_bin(&self, place: Place) -> Option<Place> {
+    pub fn previous_in_bin(&self, place: Place) -> Option<Place> {
         self.waiting(place)?;
-        self.by_bins().and_then(|bins| at(bins.before(place.0)))
+        self.bin_lists().and_then(|bins| checked_place(bins.previous(place.0)))
     }
 
     /// The numbered list with the most bytes, the first of several equals; `None` if no packet waits. After the first call,
@@ -344,14 +344,14 @@ impl Buffer {
         }
     }
 
-    fn by_flows(&self) -> Option<&Flows> {
+    fn flow_lists(&self) -> Option<&Flows> {
         match &self.lists {
             Lists::Flows(flows) => Some(flows),
             _ => None,
         }
     }
 
-    fn by_bins(&self) -> Option<&Bins> {
+    fn bin_lists(&self) -> Option<&Bins> {
         match &self.lists {
             Lists::Bins(bins) => Some(bins),
             _ => None,
@@ -366,11 +366,11 @@ impl Buffer {
 }
 
 /// Index of the enhancement layer's list for a packet; `None` for the base layer and for traffic without layers.
-fn above_base(layer: u8) -> Option<usize> {
+fn layer_index(layer: u8) -> Option<usize> {
     usize::from(layer).min(LayerRates::MOST - 1).checked_sub(1)
 }
 
-fn at(place: u32) -> Option<Place> {
+fn checked_place(place: u32) -> Option<Place> {
     (place != NIL).then_some(Place(place))
 }
 
@@ -446,7 +446,7 @@ mod tests {
                         (got, found.map(|i| slow.0.remove(i)))
                     }
                     Operation::RemoveAny(draw) => {
-                        let place = fast.any(draw % u64::from(fast.total().packets.max(1)));
+                        let place = fast.pick(draw % u64::from(fast.total().packets.max(1)));
                         let got = place.and_then(|place| fast.remove(place));
                         // The buffer's order is arbitrary; the model follows it.
                         let found = got.and_then(|packet| slow.0.iter().position(|p| *p == packet));
@@ -456,7 +456,7 @@ mod tests {
                 prop_assert_eq!(got, expected);
                 prop_assert_eq!(fast.total(), slow.recount(|_| true));
                 for class in Class::ALL {
-                    prop_assert_eq!(fast.of(class), slow.recount(|p| p.class == class));
+                    prop_assert_eq!(fast.class_tally(class), slow.recount(|p| p.class == class));
                 }
             }
             let rest: Vec<_> = std::iter::from_fn(|| fast.pop_front().map(|(packet, _)| packet)).collect();
@@ -472,9 +472,9 @@ mod tests {
         }
         let (front, back) = (buffer.front().expect("two wait"), buffer.back().expect("two wait"));
         let at = |millis| Some(Instant::ZERO + Span::from_millis(millis));
-        assert_eq!((buffer.since(front), buffer.since(back)), (at(3), at(7)));
+        assert_eq!((buffer.arrival_time(front), buffer.arrival_time(back)), (at(3), at(7)));
         let _ = buffer.remove(front);
-        assert_eq!((buffer.since(front), buffer.since(back)), (None, at(7)));
+        assert_eq!((buffer.arrival_time(front), buffer.arrival_time(back)), (None, at(7)));
     }
 
     #[test]
@@ -487,13 +487,13 @@ mod tests {
             let _ = buffer.pop_front();
         }
         let mut flows: Vec<_> = (0..7)
-            .filter_map(|i| buffer.any(i))
+            .filter_map(|i| buffer.pick(i))
             .filter_map(|place| buffer.packet(place))
             .map(|packet| packet.flow.0)
             .collect();
         flows.sort_unstable();
         assert_eq!(flows, (3..10).collect::<Vec<_>>());
-        assert_eq!(buffer.any(7), None);
+        assert_eq!(buffer.pick(7), None);
     }
 
     #[test]

@@ -384,8 +384,8 @@ fn bin_of(tin: usize, queue: u32) -> u32 {
 impl Discipline for Cake {
     fn arrive(&mut self, _arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         if self.random.is_none() {
-            self.salt = stream.below(u64::MAX);
-            self.random = Some(Seed(stream.below(u64::MAX)).stream("discipline"));
+            self.salt = stream.uniform_below(u64::MAX);
+            self.random = Some(Seed(stream.uniform_below(u64::MAX)).stream("discipline"));
         }
         Verdict::Admit
     }
@@ -394,7 +394,7 @@ impl Discipline for Cake {
         self.tins.len() * QUEUES as usize
     }
 
-    fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+    fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         self.ends = Some(Arc::clone(ends));
     }
 
@@ -450,7 +450,7 @@ impl Discipline for Cake {
         while !buffer.is_empty() {
             let place = self.choose_tin(now)?;
             let tin = &mut self.tins[place];
-            let waits = |queue| buffer.of_bin(bin_of(place, queue)).packets > 0;
+            let waits = |queue| buffer.bin_tally(bin_of(place, queue)).packets > 0;
             let Some(queue) = tin.turn(std::mem::take(&mut decaying), self.isolation, waits) else { continue };
             let bin = bin_of(place, queue);
             loop {
@@ -459,9 +459,9 @@ impl Discipline for Cake {
                     break;
                 };
                 tin.packets -= 1;
-                let waited = now.since(since);
+                let waited = now.span_since(since);
                 let random = self.random.get_or_insert_with(|| Seed(0).stream("discipline"));
-                let last = buffer.of_bin(bin).packets == 0;
+                let last = buffer.bin_tally(bin).packets == 0;
                 let before = packet.ecn;
                 if tin.queues[queue as usize].cobalt.drops(&tin.set, now, &mut packet, waited, random) && !last {
                     tin.counters.drops += 1;
@@ -485,7 +485,7 @@ impl Discipline for Cake {
     fn tins(&self, buffer: &Buffer) -> Vec<TinStatistics> {
         let of = |(place, tin): (usize, &Tin)| {
             let counters = tin.counters;
-            let waiting = (0..QUEUES).map(|queue| buffer.of_bin(bin_of(place, queue)).bytes).sum();
+            let waiting = (0..QUEUES).map(|queue| buffer.bin_tally(bin_of(place, queue)).bytes).sum();
             let [sparse_flows, bulk_flows, unresponsive_flows] = tin.flows();
             TinStatistics {
                 name: names(self.tins.len()).get(place).copied().unwrap_or("Best Effort"),

@@ -10,7 +10,7 @@ fn queue(keys: &str) -> Queue {
     Queue::new(&config, Rate::from_bits_per_second(1_000_000_000), stream())
 }
 
-fn at(millis: u64) -> Instant {
+fn instant(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -33,10 +33,10 @@ fn serve(queue: &mut Queue, end: Instant, mut each: impl FnMut(Instant, &Packet)
 /// flow.
 fn filled(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -> Queue {
     let (mut queue, mut drops) = (queue(keys), Vec::new());
-    queue.tell_ends(&ends.into());
+    queue.set_flow_ends(&ends.into());
     for _ in 0..packets {
         for &(flow, class) in flows {
-            queue.arrive(at(0), &packet(flow, 1000, class), &mut drops);
+            queue.arrive(instant(0), &packet(flow, 1000, class), &mut drops);
         }
     }
     assert!(drops.is_empty());
@@ -46,7 +46,7 @@ fn filled(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -
 /// Share of the bytes per flow in the first `packets` departures, before COBALT acts.
 fn shares(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -> Vec<f64> {
     let mut queue = filled(&format!(r#"{keys},"rtt":"1000 s""#), flows, ends, packets);
-    let (mut sent, mut drops, mut now) = (vec![0u32; flows.len()], Vec::new(), at(0));
+    let (mut sent, mut drops, mut now) = (vec![0u32; flows.len()], Vec::new(), instant(0));
     for _ in 0..packets {
         now = queue.held_until().max(now);
         let packet = queue.depart(now, &mut drops).expect("more than that wait");
@@ -59,12 +59,12 @@ fn shares(keys: &str, flows: &[(u32, Class)], ends: &[[u32; 2]], packets: u32) -
 fn it_sends_at_its_bandwidth_to_within_a_packet_at_any_time() {
     let (mut queue, mut drops) = (queue(r#","bandwidth":"3 Mb/s","diffserv":"besteffort""#), Vec::new());
     for serial in 0..4000u32 {
-        queue.arrive(at(0), &packet(serial % 7, 40 + (serial * 37 % 1460) as u16, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(serial % 7, 40 + (serial * 37 % 1460) as u16, Class::Tcp), &mut drops);
     }
     let mut bytes = 0;
-    serve(&mut queue, at(5000), |now, packet| {
+    serve(&mut queue, instant(5000), |now, packet| {
         // Bits that 3 Mb/s has carried by now.
-        let carried = now.since(Instant::ZERO).seconds() * 3e6 / 8.0;
+        let carried = now.span_since(Instant::ZERO).seconds() * 3e6 / 8.0;
         assert!((bytes as f64 - carried).abs() < 1.0, "{bytes} sent, {carried} carried");
         bytes += u64::from(packet.wire);
     });
@@ -75,24 +75,24 @@ fn it_sends_at_its_bandwidth_to_within_a_packet_at_any_time() {
 fn what_was_not_used_while_nothing_waited_is_lost() {
     let (mut queue, mut drops) = (queue(r#","bandwidth":"8 Mb/s""#), Vec::new());
     let sent = |queue: &mut Queue, now| queue.depart(now, &mut Vec::new()).is_some();
-    queue.arrive(at(0), &packet(0, 1000, Class::Tcp), &mut drops);
-    assert!(sent(&mut queue, at(0)));
+    queue.arrive(instant(0), &packet(0, 1000, Class::Tcp), &mut drops);
+    assert!(sent(&mut queue, instant(0)));
     for _ in 0..3 {
-        queue.arrive(at(500), &packet(0, 1000, Class::Tcp), &mut drops);
+        queue.arrive(instant(500), &packet(0, 1000, Class::Tcp), &mut drops);
     }
     // A packet takes 1 ms.
-    assert_eq!([500, 500, 501, 501, 502].map(|millis| sent(&mut queue, at(millis))), [true, false, true, false, true]);
-    assert_eq!(queue.held_until(), at(503));
-    queue.arrive(at(502), &packet(0, 1000, Class::Tcp), &mut drops);
-    assert!(!sent(&mut queue, at(502)) && sent(&mut queue, at(503)));
+    assert_eq!([500, 500, 501, 501, 502].map(|millis| sent(&mut queue, instant(millis))), [true, false, true, false, true]);
+    assert_eq!(queue.held_until(), instant(503));
+    queue.arrive(instant(502), &packet(0, 1000, Class::Tcp), &mut drops);
+    assert!(!sent(&mut queue, instant(502)) && sent(&mut queue, instant(503)));
 }
 
 #[test]
 fn a_packet_counts_with_its_overhead_its_least_size_and_its_framing() {
     let held = |keys: &str, wire: u16| {
         let (mut queue, mut drops) = (queue(&format!(r#","bandwidth":"8 Mb/s"{keys}"#)), Vec::new());
-        queue.arrive(at(0), &packet(0, wire, Class::Tcp), &mut drops);
-        assert!(queue.depart(at(0), &mut drops).is_some());
+        queue.arrive(instant(0), &packet(0, wire, Class::Tcp), &mut drops);
+        assert!(queue.depart(instant(0), &mut drops).is_some());
         queue.held_until().nanos() / 1000
     };
     assert_eq!(held("", 1000), 1000);
@@ -119,9 +119,9 @@ fn voice_comes_first_within_its_quarter_of_the_bandwidth_and_takes_what_others_l
     assert!((weighed[1] - 0.2).abs() < 0.01, "{weighed:?}");
     // Voice alone gets the whole rate: 100 packets of 1 ms each.
     let mut alone = filled(shaped, &[(0, Class::Voice)], &[[0, 1]], 100);
-    let mut last = at(0);
-    serve(&mut alone, at(1000), |now, _| last = now);
-    assert_eq!(last, at(99));
+    let mut last = instant(0);
+    serve(&mut alone, instant(1000), |now, _| last = now);
+    assert_eq!(last, instant(99));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn what_comes_back_has_its_hosts_the_other_way_round() {
     let mut law = law.discipline(Capacity::Packets(10), Rate::from_bits_per_second(1_000_000));
     let (there, back) = (packet(1, 100, Class::Tcp), Packet { feedback: true, ..packet(1, 100, Class::Tcp) });
     assert_eq!((law.hosts_of(&there), law.hosts_of(&back)), ([2, 3], [3, 2]), "two hosts of its own");
-    law.told_ends(&[[9, 9], [4, 7]].into());
+    law.set_flow_ends(&[[9, 9], [4, 7]].into());
     assert_eq!((law.hosts_of(&there), law.hosts_of(&back)), ([4, 7], [7, 4]));
 }
 
@@ -186,13 +186,13 @@ fn a_flow_that_has_just_begun_comes_before_those_that_wait() {
     // At any point of the other flows' round: a quantum covers several of their packets.
     for sent in 15..60 {
         let (mut queue, mut drops) = (queue(r#","bandwidth":"8 Mb/s""#), Vec::new());
-        queue.tell_ends(&[[0, 1], [2, 3], [4, 5]].into());
+        queue.set_flow_ends(&[[0, 1], [2, 3], [4, 5]].into());
         for _ in 0..100 {
             for flow in [0, 1] {
-                queue.arrive(at(0), &packet(flow, 50, Class::Tcp), &mut drops);
+                queue.arrive(instant(0), &packet(flow, 50, Class::Tcp), &mut drops);
             }
         }
-        let mut now = at(0);
+        let mut now = instant(0);
         let mut order: Vec<u32> = Vec::new();
         for _ in 0..sent {
             now = queue.held_until().max(now);
@@ -211,10 +211,10 @@ fn the_fattest_queue_loses_its_head_and_the_last_packet_of_a_queue_never_goes_ea
     let config: QueueConfig = serde_json::from_str(text).expect("cake");
     let (mut queue, mut drops) = (Queue::new(&config, Rate::from_bits_per_second(10_000_000), stream()), Vec::new());
     for serial in 0..8u16 {
-        queue.arrive(at(0), &packet(1, 100 + serial, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(1, 100 + serial, Class::Tcp), &mut drops);
     }
     for _ in 0..3 {
-        queue.arrive(at(0), &packet(2, 1000, Class::Voice), &mut drops);
+        queue.arrive(instant(0), &packet(2, 1000, Class::Voice), &mut drops);
     }
     let dropped: Vec<_> = drops.drain(..).map(|(packet, reason)| (packet.flow.0, packet.wire, reason)).collect();
     assert_eq!(dropped, [(2, 1000, DropReason::Overflow)], "most bytes, not most packets");
@@ -222,7 +222,7 @@ fn the_fattest_queue_loses_its_head_and_the_last_packet_of_a_queue_never_goes_ea
     // last.
     let mut sent = 0;
     for second in 1..200 {
-        sent += u32::from(queue.depart(at(second * 1000), &mut drops).is_some());
+        sent += u32::from(queue.depart(instant(second * 1000), &mut drops).is_some());
     }
     assert!(sent >= 2 && drops.iter().all(|(_, reason)| *reason == DropReason::Early), "{sent}");
     assert_eq!(sent as usize + drops.len(), 10);
@@ -236,9 +236,9 @@ fn what_overflows_and_does_not_yield_meets_blue() {
     let (mut early, mut overflow) = (0, 0);
     // Four times the bandwidth, in markable packets: CoDel only marks, so every early drop comes from BLUE.
     for millis in 0..20_000 {
-        queue.arrive(at(millis), &Packet { ecn: Ecn::Ect0, ..packet(1, 500, Class::OtherUdp) }, &mut drops);
-        if queue.held_until() <= at(millis) {
-            queue.depart(at(millis), &mut drops);
+        queue.arrive(instant(millis), &Packet { ecn: Ecn::Ect0, ..packet(1, 500, Class::OtherUdp) }, &mut drops);
+        if queue.held_until() <= instant(millis) {
+            queue.depart(instant(millis), &mut drops);
         }
         for (_, reason) in drops.drain(..) {
             *(if reason == DropReason::Early { &mut early } else { &mut overflow }) += 1;
@@ -283,7 +283,7 @@ fn the_shapers_clock_counts_parts_of_a_nanosecond() {
     let mut clock = Clock::new(Rate::from_bits_per_second(3));
     let ends = [1, 2, 3].map(|_| {
         clock.sent(1);
-        clock.next.since(Instant::ZERO).nanos()
+        clock.next.span_since(Instant::ZERO).nanos()
     });
     assert_eq!(ends, [2_666_666_666, 5_333_333_333, 8_000_000_000]);
     assert_eq!(Clock::time(125_000, 1000), Span::from_millis(8));

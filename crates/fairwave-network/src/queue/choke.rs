@@ -136,7 +136,7 @@ impl Discipline for Choke {
         if self.red.average >= self.red.parameters.min_threshold {
             let waiting = u64::from(arrival.buffer.total().packets);
             for _ in 0..self.candidates {
-                if let Some(place) = arrival.buffer.any(stream.below(waiting))
+                if let Some(place) = arrival.buffer.pick(stream.uniform_below(waiting))
                     && arrival.buffer.packet(place).is_some_and(|waiting| waiting.flow == arrival.packet.flow)
                 {
                     return Verdict::DropBoth(place);

@@ -33,11 +33,11 @@ pub const DEFAULT_CLASS: &str = "default";
 #[serde(deny_unknown_fields)]
 pub struct Match {
     /// Code points: `"ef"`, or `["ef", "cs5", 44]`.
-    #[serde(default, deserialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "deserialize_list", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "OneOrSeveral<Dscp>")]
     pub dscp: Vec<Dscp>,
     /// Traffic classes: `"voice"`, `"other-udp"`, `"tcp"`, or several of them.
-    #[serde(default, deserialize_with = "one_or_several", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "deserialize_list", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "OneOrSeveral<Class>")]
     pub class: Vec<Class>,
 }
@@ -51,7 +51,7 @@ enum OneOrSeveral<T> {
     Several(Vec<T>),
 }
 
-fn one_or_several<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(
+fn deserialize_list<'de, D: Deserializer<'de>, T: serde::de::DeserializeOwned>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
     let items = match Value::deserialize(deserializer)? {
@@ -82,7 +82,7 @@ pub struct ClassQueue {
 
 impl ClassQueue {
     /// The queue, if the map's buffer is `capacity`.
-    pub fn of(&self, capacity: Capacity) -> QueueConfig {
+    pub fn queue_config(&self, capacity: Capacity) -> QueueConfig {
         if self.has_capacity { self.queue.clone() } else { self.queue.with_capacity(capacity) }
     }
 }
@@ -236,7 +236,7 @@ pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(
     let mut names = BTreeSet::new();
     let mut everything: Option<&str> = None;
     for (place, class) in classes.iter().enumerate() {
-        let at = |error: ConfigError| error.within(&format!("classes.{place}"));
+        let at = |error: ConfigError| error.nested_in(&format!("classes.{place}"));
         let refuse = |key: &str, value: String, allowed: &str, example: &str| {
             Err(at(ConfigError::new(key, value, allowed, example)))
         };
@@ -271,10 +271,10 @@ pub(super) fn check_classes(classes: &[ClassConfig], weighted: bool) -> Result<(
             _ => {}
         }
         if let Some(police) = &class.police {
-            police.check().map_err(|error| at(error.within("police")))?;
+            police.check().map_err(|error| at(error.nested_in("police")))?;
         }
         if let Some(shape) = &class.shape {
-            shape.check().map_err(|error| at(error.within("shape")))?;
+            shape.check().map_err(|error| at(error.nested_in("shape")))?;
         }
     }
     Ok(())
@@ -286,7 +286,7 @@ pub(super) fn check_without_priority(classes: &[ClassConfig], name: &str) -> Res
         Some(place) => {
             let allowed = format!("left out in `{name}`; `llq` has classes with priority");
             let error = ConfigError::new("priority", true, allowed, "discipline = \"llq\"");
-            Err(error.within(&format!("classes.{place}")))
+            Err(error.nested_in(&format!("classes.{place}")))
         }
         None => Ok(()),
     }
@@ -295,12 +295,12 @@ pub(super) fn check_without_priority(classes: &[ClassConfig], name: &str) -> Res
 /// Checks that the queue of each class fits the map's buffer and the link.
 pub(super) fn fit(classes: &[ClassConfig], capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
     for (place, class) in classes.iter().enumerate() {
-        let queue = class.queue.of(capacity);
+        let queue = class.queue.queue_config(capacity);
         let checked = match rate {
             Some(rate) => queue.check_before(rate),
             None => queue.check(),
         };
-        checked.map_err(|error| error.within(&format!("classes.{place}.queue")))?;
+        checked.map_err(|error| error.nested_in(&format!("classes.{place}.queue")))?;
     }
     Ok(())
 }

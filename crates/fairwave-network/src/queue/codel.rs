@@ -136,7 +136,7 @@ impl Control {
             self.dropping = false;
             return None;
         };
-        self.sojourn = now.since(arrived);
+        self.sojourn = now.span_since(arrived);
         if self.sojourn < set.target || behind <= set.mtu {
             self.first_above = None;
             return Some((place, false));
@@ -202,7 +202,7 @@ impl Control {
             };
             self.dropping = true;
             let delta = self.count.saturating_sub(self.last_count);
-            let soon = now.since(self.drop_next) < set.interval * 16;
+            let soon = now.span_since(self.drop_next) < set.interval * 16;
             self.count = if delta > 1 && soon { delta } else { 1 };
             self.drop_next = self.control_law(set, now);
             self.last_count = self.count;

@@ -7,7 +7,7 @@ fn codel() -> Codel {
     config.discipline(Capacity::Packets(1000), Rate::from_bits_per_second(8_000_000))
 }
 
-fn at(millis: u64) -> Instant {
+fn instant(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -17,10 +17,10 @@ fn drops_with_standing_delay(codel: &mut Codel, from: u64, millis: u64, wait: Sp
     let (mut buffer, mut times) = (Buffer::with_capacity(0), Vec::new());
     for now in from..from + millis {
         while buffer.total().packets < 20 {
-            buffer.push(at(now), packet(0, 1000, Class::Tcp));
+            buffer.push(instant(now), packet(0, 1000, Class::Tcp));
         }
         let mut drops = Vec::new();
-        let _ = codel.depart(at(now) + wait, &mut buffer, &mut drops);
+        let _ = codel.depart(instant(now) + wait, &mut buffer, &mut drops);
         times.extend(drops.iter().map(|_| now));
         while buffer.pop_front().is_some() {}
     }
@@ -59,8 +59,8 @@ fn a_burst_shorter_than_an_interval_is_never_dropped() {
 fn the_last_packet_is_never_dropped() {
     let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
     for i in 0..1000 {
-        buffer.push(at(i), packet(0, 1000, Class::Tcp));
-        assert!(codel.depart(at(i + 50), &mut buffer, &mut drops).is_some());
+        buffer.push(instant(i), packet(0, 1000, Class::Tcp));
+        assert!(codel.depart(instant(i + 50), &mut buffer, &mut drops).is_some());
     }
     assert!(drops.is_empty(), "{drops:?}");
 }
@@ -79,18 +79,18 @@ fn a_state_that_reopens_soon_resumes_near_its_last_rate() {
 /// first packet leaves at `now`.
 fn count_on_reopening(count: u32, last_count: u32, since_next: Span) -> u32 {
     let mut codel = codel();
-    let now = at(10_000);
+    let now = instant(10_000);
     (codel.control.first_above, codel.control.count, codel.control.last_count) = (Some(now), count, last_count);
-    codel.control.drop_next = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(since_next);
+    codel.control.drop_next = Instant::ZERO + now.span_since(Instant::ZERO).saturating_sub(since_next);
     let mut buffer = Buffer::with_capacity(0);
     for _ in 0..10 {
-        buffer.push(at(9_000), packet(0, 1000, Class::Tcp));
+        buffer.push(instant(9_000), packet(0, 1000, Class::Tcp));
     }
     let mut drops = Vec::new();
     assert!(codel.depart(now, &mut buffer, &mut drops).is_some());
     assert_eq!((drops.len(), codel.control.dropping, codel.control.last_count), (1, true, codel.control.count));
     // RFC 8289 §5.5: the next drop is due interval/√count after this one.
-    let gap = codel.control.drop_next.since(now).seconds();
+    let gap = codel.control.drop_next.span_since(now).seconds();
     assert!((gap - 0.1 / libm::sqrt(f64::from(codel.control.count))).abs() < 1e-8, "{gap}");
     codel.control.count
 }
@@ -109,9 +109,9 @@ fn a_state_that_reopens_within_16_intervals_begins_with_the_drops_of_the_last_be
 /// Whether CoDel drops a packet with this delay and this many bytes behind it, after a whole interval in this state.
 fn drops_after(sojourn: Span, behind: u16) -> bool {
     let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
-    let now = at(10_000);
+    let now = instant(10_000);
     codel.control.first_above = Some(now);
-    let arrived = Instant::ZERO + now.since(Instant::ZERO).saturating_sub(sojourn);
+    let arrived = Instant::ZERO + now.span_since(Instant::ZERO).saturating_sub(sojourn);
     buffer.push(arrived, packet(0, 1000, Class::Tcp));
     buffer.push(arrived, packet(1, behind, Class::Tcp));
     let _ = codel.depart(now, &mut buffer, &mut drops);
@@ -131,12 +131,12 @@ fn below_is_less_than_target_or_no_more_than_a_packet_behind() {
 #[test]
 fn a_packet_below_target_begins_the_interval_anew_and_an_empty_queue_ends_the_state() {
     let (mut codel, mut buffer) = (codel(), Buffer::with_capacity(0));
-    (codel.control.first_above, codel.control.dropping, codel.control.drop_next) = (Some(at(1)), true, at(5000));
-    buffer.push(at(999), packet(0, 1000, Class::Tcp));
-    assert!(codel.depart(at(1000), &mut buffer, &mut Vec::new()).is_some());
+    (codel.control.first_above, codel.control.dropping, codel.control.drop_next) = (Some(instant(1)), true, instant(5000));
+    buffer.push(instant(999), packet(0, 1000, Class::Tcp));
+    assert!(codel.depart(instant(1000), &mut buffer, &mut Vec::new()).is_some());
     assert_eq!((codel.control.first_above, codel.control.dropping), (None, false));
-    (codel.control.first_above, codel.control.dropping) = (Some(at(1)), true);
-    assert!(codel.depart(at(1000), &mut buffer, &mut Vec::new()).is_none());
+    (codel.control.first_above, codel.control.dropping) = (Some(instant(1)), true);
+    assert!(codel.depart(instant(1000), &mut buffer, &mut Vec::new()).is_none());
     assert_eq!((codel.control.first_above, codel.control.dropping), (None, false));
 }
 
@@ -144,12 +144,12 @@ fn a_packet_below_target_begins_the_interval_anew_and_an_empty_queue_ends_the_st
 fn the_first_packet_above_target_starts_the_interval() {
     let (mut codel, mut buffer, mut drops) = (codel(), Buffer::with_capacity(0), Vec::new());
     for _ in 0..9 {
-        buffer.push(at(0), packet(0, 1000, Class::Tcp));
+        buffer.push(instant(0), packet(0, 1000, Class::Tcp));
     }
-    assert!(codel.depart(at(50), &mut buffer, &mut drops).is_some());
-    assert_eq!(codel.control.first_above, Some(at(150)));
-    assert!(codel.depart(at(149), &mut buffer, &mut drops).is_some() && drops.is_empty());
-    assert!(codel.depart(at(150), &mut buffer, &mut drops).is_some());
+    assert!(codel.depart(instant(50), &mut buffer, &mut drops).is_some());
+    assert_eq!(codel.control.first_above, Some(instant(150)));
+    assert!(codel.depart(instant(149), &mut buffer, &mut drops).is_some() && drops.is_empty());
+    assert!(codel.depart(instant(150), &mut buffer, &mut drops).is_some());
     assert_eq!(drops.len(), 1, "an interval has passed");
 }
 

@@ -49,7 +49,7 @@ impl Capacity {
     }
 
     /// Number of packets of mean size that fit.
-    pub(super) fn in_packets(self, mean: Bytes) -> f64 {
+    pub(super) fn packet_count(self, mean: Bytes) -> f64 {
         match self {
             Capacity::Packets(packets) => f64::from(packets),
             Capacity::Bytes(bytes) => bytes as f64 / mean.get().max(1) as f64,
@@ -75,7 +75,7 @@ pub(super) fn check_thresholds(
     capacity: Capacity,
     mean: Bytes,
 ) -> Result<(), ConfigError> {
-    let room = capacity.in_packets(mean);
+    let room = capacity.packet_count(mean);
     let example = format!("min-threshold = {}, max-threshold = {}", room / 5.0, room * 3.0 / 5.0);
     for (key, value) in [("min-threshold", min), ("max-threshold", max)] {
         if let Some(value) = value
@@ -103,12 +103,12 @@ pub(super) fn check_reachable(min: f64, capacity: Capacity, mode: Mode, mean: By
             f64::from(packets) * f64::from(u16::MAX) / mean.get().max(1) as f64
         }
         (Capacity::Bytes(bytes), Mode::Packets) => (bytes / SMALLEST_PACKET) as f64,
-        (Capacity::Bytes(_), Mode::Bytes) => capacity.in_packets(mean),
+        (Capacity::Bytes(_), Mode::Bytes) => capacity.packet_count(mean),
     };
     if min < most {
         return Ok(());
     }
-    let room = capacity.in_packets(mean);
+    let room = capacity.packet_count(mean);
     let allowed = format!("below the {most} packets that the buffer holds: nothing would ever be dropped early");
     let example = format!("min-threshold = {}, max-threshold = {}", room / 5.0, room * 3.0 / 5.0);
     Err(ConfigError::new("min-threshold", min, allowed, example))

@@ -65,7 +65,7 @@ fn link_memory() -> Span {
 
 /// Size of the buffer, bytes.
 fn room(capacity: Capacity) -> f64 {
-    capacity.in_packets(MEAN_PACKET) * MEAN_PACKET.get() as f64
+    capacity.packet_count(MEAN_PACKET) * MEAN_PACKET.get() as f64
 }
 
 impl Checked for CsfqConfig {
@@ -136,7 +136,7 @@ struct Average {
 
 impl Average {
     fn add(&mut self, now: Instant, bits: f64, memory: f64) -> f64 {
-        let gap = self.last.map_or(0.0, |last| now.since(last).seconds());
+        let gap = self.last.map_or(0.0, |last| now.span_since(last).seconds());
         self.last = Some(now);
         self.bits_per_second = if gap > 0.0 {
             let fresh = -libm::expm1(-gap / memory);
@@ -262,7 +262,7 @@ mod tests {
         buffer
     }
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -277,7 +277,7 @@ mod tests {
         let (mut dropped, mut all) = (0, 0);
         for now in (from..until).step_by(gap) {
             let packet = packet(1, 1000, Class::OtherUdp);
-            let arrival = Arrival { now: at(now), packet: &packet, buffer, idle: Span::ZERO, full: false };
+            let arrival = Arrival { now: instant(now), packet: &packet, buffer, idle: Span::ZERO, full: false };
             dropped += u32::from(csfq.arrive(&arrival, stream) == Verdict::Drop);
             all += 1;
         }
@@ -287,15 +287,15 @@ mod tests {
     #[test]
     fn rates_are_exponential_averages_that_do_not_depend_on_packet_lengths() {
         let mut average = Average::default();
-        assert_eq!(average.add(at(0), 8000.0, 0.1), 80_000.0, "l/K");
+        assert_eq!(average.add(instant(0), 8000.0, 0.1), 80_000.0, "l/K");
         let kept = libm::exp(-0.2);
         let expected = (1.0 - kept) * 400_000.0 + kept * 80_000.0;
-        assert!((average.add(at(20), 8000.0, 0.1) - expected).abs() < 1e-6);
-        assert!((average.add(at(20), 8000.0, 0.1) - expected - 80_000.0).abs() < 1e-6, "two at once");
+        assert!((average.add(instant(20), 8000.0, 0.1) - expected).abs() < 1e-6);
+        assert!((average.add(instant(20), 8000.0, 0.1) - expected - 80_000.0).abs() < 1e-6, "two at once");
         for (bits, gap) in [(8000.0, 10), (800.0, 1)] {
             let mut average = Average::default();
             for now in (0..3000).step_by(gap) {
-                average.add(at(now), bits, 0.1);
+                average.add(instant(now), bits, 0.1);
             }
             assert!((average.bits_per_second - 800_000.0).abs() < 1.0, "{bits}: {}", average.bits_per_second);
         }
@@ -348,12 +348,12 @@ mod tests {
     fn congestion_begins_a_window_and_the_fair_rate_never_exceeds_the_link() {
         let mut csfq = csfq("{}");
         let full = |now| Average { bits_per_second: 1_500_000.0, last: Some(now) };
-        csfq.arrived = full(at(50));
-        csfq.estimate(at(50), 8000.0, 1.0, true);
-        assert_eq!((csfq.congested, csfq.since), (true, at(50)));
+        csfq.arrived = full(instant(50));
+        csfq.estimate(instant(50), 8000.0, 1.0, true);
+        assert_eq!((csfq.congested, csfq.since), (true, instant(50)));
         // Half of C is admitted, so α C/F would be 1.6 Mb/s.
         csfq.fair = 800_000.0;
-        let late = at(251);
+        let late = instant(251);
         (csfq.arrived, csfq.admitted) = (full(late), Average { bits_per_second: 500_000.0, last: Some(late) });
         csfq.estimate(late, 8000.0, 1.0, false);
         assert_eq!((csfq.fair, csfq.since), (1_000_000.0, late));
@@ -363,15 +363,15 @@ mod tests {
     fn the_fair_rate_of_a_free_link_is_the_largest_label_of_the_window_before() {
         let mut csfq = csfq("{}");
         csfq.congested = true;
-        csfq.estimate(at(10), 800.0, 300_000.0, true);
-        assert_eq!((csfq.congested, csfq.since, csfq.largest), (false, at(10), 0.0));
+        csfq.estimate(instant(10), 800.0, 300_000.0, true);
+        assert_eq!((csfq.congested, csfq.since, csfq.largest), (false, instant(10), 0.0));
         for (now, label) in [(50, 200_000.0), (100, 400_000.0), (150, 100_000.0)] {
-            csfq.estimate(at(now), 800.0, label, true);
+            csfq.estimate(instant(now), 800.0, label, true);
         }
         assert_eq!(csfq.fair, 1_000_000.0, "it begins at C");
-        csfq.estimate(at(211), 800.0, 700_000.0, true);
-        assert_eq!((csfq.fair, csfq.largest, csfq.since), (400_000.0, 0.0, at(211)));
-        csfq.estimate(at(900), 800.0, 700_000.0, true);
+        csfq.estimate(instant(211), 800.0, 700_000.0, true);
+        assert_eq!((csfq.fair, csfq.largest, csfq.since), (400_000.0, 0.0, instant(211)));
+        csfq.estimate(instant(900), 800.0, 700_000.0, true);
         assert_eq!(csfq.fair, 400_000.0, "no label was seen in this window");
     }
 
@@ -395,7 +395,7 @@ mod tests {
         let buffer = waiting(0);
         for (rate, expected) in [(2_000_000, 2e6), (0, 2e6)] {
             let rate = Rate::from_bits_per_second(rate);
-            csfq.rate_changed(&RateChange { now: at(5), rate, idle: Span::ZERO, buffer: &buffer });
+            csfq.rate_changed(&RateChange { now: instant(5), rate, idle: Span::ZERO, buffer: &buffer });
             assert_eq!(csfq.rate, expected);
         }
     }

@@ -124,7 +124,7 @@ pub trait Discipline: Send {
 
     /// Passes the sender and receiver node of each flow, by flow number. Called at most once, before any arrival, by drivers
     /// that know the nodes.
-    fn told_ends(&mut self, _ends: &Arc<[[u32; 2]]>) {}
+    fn set_flow_ends(&mut self, _ends: &Arc<[[u32; 2]]>) {}
 
     /// The packet to drop, for a discipline that chooses victims ([`Nature::own_victim`]). The arrival is already at the
     /// back.
@@ -180,10 +180,10 @@ pub struct Nature {
     pub own_victim: Option<&'static str>,
     /// Whether it makes room by [`Discipline::make_room`] if no victim rule is set. The default is then no rule.
     pub makes_room: bool,
-    /// Whether it queries the buffer by flow: [`Buffer::of_flow`], [`Buffer::flows`], [`Buffer::front_of_flow`],
+    /// Whether it queries the buffer by flow: [`Buffer::flow_tally`], [`Buffer::flows`], [`Buffer::front_of_flow`],
     /// [`Buffer::back_of_flow`], [`Buffer::flow_after`].
     pub by_flow: bool,
-    /// Whether it needs the nodes of each flow ([`Discipline::told_ends`]).
+    /// Whether it needs the nodes of each flow ([`Discipline::set_flow_ends`]).
     pub by_host: bool,
     /// Whether it has a separate queue for `ECT(1)`, and expects that `ECT(0)` responds to a mark as to a loss (RFC 9332).
     pub l4s: bool,
@@ -294,10 +294,10 @@ pub fn register<L: DisciplineLaw>() -> Result<(), NameTaken> {
     super::OWN.add::<L>(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Registers a discipline that was built at run time: see [`fairwave_units::registry::Registry::give`].
+/// Registers a discipline that was built at run time: see [`fairwave_units::registry::Registry::add_runtime`].
 ///
 /// # Errors
 /// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
-    super::OWN.give(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, given)
+    super::OWN.add_runtime(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, given)
 }

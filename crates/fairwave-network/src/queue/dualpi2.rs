@@ -315,7 +315,7 @@ impl Dualpi2 {
 
     /// The queue that sends next; `None` if both are empty.
     fn next(&self, buffer: &Buffer) -> Option<u32> {
-        let heads = [L, C].map(|queue| buffer.front_of_bin(queue).and_then(|place| buffer.since(place)));
+        let heads = [L, C].map(|queue| buffer.front_of_bin(queue).and_then(|place| buffer.arrival_time(place)));
         match (heads, self.shift) {
             ([None, None], _) => None,
             ([Some(_), None], _) => Some(L),
@@ -341,7 +341,7 @@ impl Dualpi2 {
         }
         let likelihood = match overloaded {
             true => coupled,
-            false => self.native(waited, buffer.of_bin(L).packets).max(coupled),
+            false => self.native(waited, buffer.bin_tally(L).packets).max(coupled),
         };
         if self.recur(L, likelihood.min(1.0)) {
             packet.mark();
@@ -352,7 +352,7 @@ impl Dualpi2 {
 
 /// Queueing delay of the packet at the head of a queue; 0 if the queue is empty.
 fn waited(buffer: &Buffer, queue: u32, now: Instant) -> Span {
-    buffer.front_of_bin(queue).and_then(|place| buffer.since(place)).map_or(Span::ZERO, |since| now.since(since))
+    buffer.front_of_bin(queue).and_then(|place| buffer.arrival_time(place)).map_or(Span::ZERO, |since| now.span_since(since))
 }
 
 impl Discipline for Dualpi2 {
@@ -378,14 +378,14 @@ impl Discipline for Dualpi2 {
         self.catch_up(now, buffer);
         while let Some(queue) = self.next(buffer) {
             let (mut packet, since) = buffer.front_of_bin(queue).and_then(|place| buffer.serve(place))?;
-            if self.signal(queue, &mut packet, now.since(since), buffer) {
+            if self.signal(queue, &mut packet, now.span_since(since), buffer) {
                 drops.push((packet, DropReason::Early));
                 continue;
             }
             // While both queues hold packets, bytes that one sends give credit to the other.
-            if queue == L && buffer.of_bin(C).packets > 0 {
+            if queue == L && buffer.bin_tally(C).packets > 0 {
                 self.credit += self.share * f64::from(packet.wire);
-            } else if queue == C && buffer.of_bin(L).packets > 0 {
+            } else if queue == C && buffer.bin_tally(L).packets > 0 {
                 self.credit -= (1.0 - self.share) * f64::from(packet.wire);
             }
             return Some(packet);

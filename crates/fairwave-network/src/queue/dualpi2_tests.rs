@@ -18,7 +18,7 @@ fn dualpi2(text: &str) -> Dualpi2 {
     law(text).discipline(Capacity::Packets(10_000), rate())
 }
 
-fn at(micros: u64) -> Instant {
+fn instant(micros: u64) -> Instant {
     Instant::ZERO + Span::from_micros(micros)
 }
 
@@ -28,12 +28,12 @@ fn with(ecn: Ecn, wire: u16) -> Packet {
 
 /// A buffer with these numbers of packets per codepoint, each of 1000 bytes, waiting since time 0.
 fn holding(packets: &[(Ecn, u32)]) -> Buffer {
-    let mut buffer = Buffer::by_bin(0, 2);
+    let mut buffer = Buffer::with_bins(0, 2);
     let mut law = dualpi2("");
     for (ecn, number) in packets {
         for _ in 0..*number {
-            let queue = law.bin(at(0), &with(*ecn, 1000), &buffer);
-            buffer.push_into(at(0), &with(*ecn, 1000), queue);
+            let queue = law.bin(instant(0), &with(*ecn, 1000), &buffer);
+            buffer.push_into(instant(0), &with(*ecn, 1000), queue);
         }
     }
     buffer
@@ -57,8 +57,8 @@ fn outcome(law: &mut Dualpi2, mut buffer: Buffer, now: Instant, least: u32) -> i
 
 #[test]
 fn ect_1_and_ce_go_into_the_queue_of_low_latency_and_all_else_into_the_other() {
-    let (mut law, buffer) = (dualpi2(""), Buffer::by_bin(0, 2));
-    let queues = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce].map(|ecn| law.bin(at(0), &with(ecn, 100), &buffer));
+    let (mut law, buffer) = (dualpi2(""), Buffer::with_bins(0, 2));
+    let queues = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce].map(|ecn| law.bin(instant(0), &with(ecn, 100), &buffer));
     assert_eq!(queues, [C, C, L, L]);
 }
 
@@ -68,7 +68,7 @@ fn the_classic_queue_meets_the_square_of_the_base_probability_and_the_other_k_ti
         let mut law = dualpi2(&format!(r#"{STILL},"coupling-factor":{k:?}"#));
         law.base = base;
         let buffer = holding(&[(Ecn::NotEct, 10_000), (Ecn::Ect0, 10_000), (Ecn::Ect1, 10_000)]);
-        let of = outcome(&mut law, buffer, at(0), 10);
+        let of = outcome(&mut law, buffer, instant(0), 10);
         let near = |number: u32, share: f64| (f64::from(number) - 10_000.0 * share).abs() < 40.0;
         // The signals are spaced evenly over the classic queue, which holds the two kinds one after the other.
         assert!(near(of(Ecn::NotEct).2, base * base) && of(Ecn::NotEct).1 == 0, "{:?}", of(Ecn::NotEct));
@@ -105,14 +105,14 @@ fn the_base_probability_follows_the_delay_by_its_distance_and_its_change() {
 fn the_longer_of_both_delays_drives_the_base_probability() {
     for (packets, waited) in [([(Ecn::Ect1, 3), (Ecn::Ect0, 0)], 20_000), ([(Ecn::Ect1, 0), (Ecn::Ect0, 3)], 20_000)] {
         let (mut law, buffer) = (dualpi2(r#""tupdate":"20 ms""#), holding(&packets));
-        law.catch_up(at(waited), &buffer);
+        law.catch_up(instant(waited), &buffer);
         assert_eq!(law.delay, 0.0, "packets come before timers");
-        law.catch_up(at(waited + 1), &buffer);
+        law.catch_up(instant(waited + 1), &buffer);
         assert!((law.delay - 0.020).abs() < 1e-12, "{}", law.delay);
     }
     let (mut law, mut buffer) = (dualpi2(r#""tupdate":"20 ms""#), holding(&[(Ecn::Ect1, 1)]));
-    buffer.push_into(at(15_000), &with(Ecn::Ect0, 100), C);
-    law.catch_up(at(20_001), &buffer);
+    buffer.push_into(instant(15_000), &with(Ecn::Ect0, 100), C);
+    law.catch_up(instant(20_001), &buffer);
     assert!((law.delay - 0.020).abs() < 1e-12, "that of the L queue: {}", law.delay);
 }
 
@@ -120,7 +120,7 @@ fn the_longer_of_both_delays_drives_the_base_probability() {
 fn the_l_queue_marks_what_has_waited_longer_than_the_step_while_more_than_one_waits_behind() {
     let marked = |text: &str, packets: u32, micros: u64| {
         let (mut law, buffer) = (dualpi2(text), holding(&[(Ecn::Ect1, packets)]));
-        outcome(&mut law, buffer, at(micros), 0)(Ecn::Ect1).1
+        outcome(&mut law, buffer, instant(micros), 0)(Ecn::Ect1).1
     };
     assert_eq!(marked("", 100, 1000), 0, "not longer");
     // Two packets have one or no packet behind them, and the first signal needs a second probability (`recur`).
@@ -141,12 +141,12 @@ fn nothing_that_follows_from_the_base_probability_befalls_a_queue_of_less_than_t
         let mut law = dualpi2(STILL);
         law.base = 1.0;
         law.counts = [1.0; 2];
-        let mut buffer = Buffer::by_bin(0, 2);
+        let mut buffer = Buffer::with_bins(0, 2);
         for size in sizes {
-            buffer.push_into(at(0), &with(Ecn::NotEct, size), C);
+            buffer.push_into(instant(0), &with(Ecn::NotEct, size), C);
         }
         let mut drops = Vec::new();
-        let _ = law.depart(at(0), &mut buffer, &mut drops);
+        let _ = law.depart(instant(0), &mut buffer, &mut drops);
         drops.len()
     };
     assert_eq!((signals([1514, 1513]), signals([1514, 1514])), (0, 1));
@@ -157,7 +157,7 @@ fn when_marks_saturate_both_queues_drop_what_could_be_marked_by_the_square() {
     let packets = [(Ecn::NotEct, 10_000), (Ecn::Ect0, 10_000), (Ecn::Ect1, 10_000)];
     let mut law = dualpi2(STILL);
     law.base = 0.6;
-    let of = outcome(&mut law, holding(&packets), at(0), 10);
+    let of = outcome(&mut law, holding(&packets), instant(0), 10);
     let near = |number: u32, share: f64| (f64::from(number) - 10_000.0 * share).abs() < 40.0;
     assert!(near(of(Ecn::NotEct).2, 0.36), "{:?}", of(Ecn::NotEct));
     assert!(near(of(Ecn::Ect0).2, 0.36) && of(Ecn::Ect0).1 == 0, "{:?}", of(Ecn::Ect0));
@@ -167,7 +167,7 @@ fn when_marks_saturate_both_queues_drop_what_could_be_marked_by_the_square() {
     let mut law = dualpi2(&format!(r#"{STILL},"drop-on-overload":false"#));
     law.update(100.0);
     assert_eq!(law.base, 0.5);
-    let of = outcome(&mut law, holding(&packets), at(0), 10);
+    let of = outcome(&mut law, holding(&packets), instant(0), 10);
     assert!(near(of(Ecn::NotEct).2, 0.25) && near(of(Ecn::Ect0).1, 0.25), "{:?}", of(Ecn::Ect0));
     assert!(of(Ecn::Ect0).2 == 0 && of(Ecn::Ect1).2 == 0 && of(Ecn::Ect1).1 >= 9_989, "{:?}", of(Ecn::Ect1));
 }
@@ -178,7 +178,7 @@ fn classic(text: &str, number: u32) -> u32 {
         (dualpi2(&format!("{STILL}{text}")), holding(&[(Ecn::NotEct, 2000), (Ecn::Ect1, 2000)]));
     let mut drops = Vec::new();
     (0..number)
-        .filter(|_| law.depart(at(0), &mut buffer, &mut drops).is_some_and(|packet| packet.ecn == Ecn::NotEct))
+        .filter(|_| law.depart(instant(0), &mut buffer, &mut drops).is_some_and(|packet| packet.ecn == Ecn::NotEct))
         .count() as u32
 }
 
@@ -193,9 +193,9 @@ fn the_classic_queue_has_its_share_against_traffic_that_does_not_yield_and_witho
 #[test]
 fn a_classic_packet_goes_first_when_it_has_waited_longer_by_the_time_shift() {
     for (later, queue) in [(50_000, L), (50_001, C)] {
-        let (law, mut buffer) = (dualpi2(r#""scheduler":"ts-fifo""#), Buffer::by_bin(0, 2));
-        buffer.push_into(at(0), &with(Ecn::Ect0, 100), C);
-        buffer.push_into(at(later), &with(Ecn::Ect1, 100), L);
+        let (law, mut buffer) = (dualpi2(r#""scheduler":"ts-fifo""#), Buffer::with_bins(0, 2));
+        buffer.push_into(instant(0), &with(Ecn::Ect0, 100), C);
+        buffer.push_into(instant(later), &with(Ecn::Ect1, 100), L);
         assert_eq!(law.next(&buffer), Some(queue), "{later}");
     }
 }
@@ -208,7 +208,7 @@ fn an_idle_link_gives_the_l_queue_its_credit_back() {
     for (idle, credit) in [(Span::ZERO, 77.0), (Span::from_nanos(1), begin)] {
         law.credit = 77.0;
         let packet = with(Ecn::Ect1, 100);
-        law.arrive(&Arrival { now: at(0), packet: &packet, buffer: &buffer, idle, full: false }, &mut stream());
+        law.arrive(&Arrival { now: instant(0), packet: &packet, buffer: &buffer, idle, full: false }, &mut stream());
         assert_eq!(law.credit, credit);
     }
 }
@@ -257,10 +257,10 @@ impl SlowTwin {
     }
 
     fn time(queue: &[(Packet, Instant)], now: Instant) -> f64 {
-        queue.first().map_or(0.0, |(_, came)| now.since(*came).seconds())
+        queue.first().map_or(0.0, |(_, came)| now.span_since(*came).seconds())
     }
 
-    fn until(&mut self, now: Instant) {
+    fn advance(&mut self, now: Instant) {
         while self.next_update < now {
             let curq = Self::time(&self.cq, self.next_update).max(Self::time(&self.lq, self.next_update));
             self.p += 0.16 * (curq - 0.015) + 3.2 * (curq - self.prevq);
@@ -271,7 +271,7 @@ impl SlowTwin {
     }
 
     fn enqueue(&mut self, now: Instant, packet: Packet, idle: bool) {
-        self.until(now);
+        self.advance(now);
         if idle {
             self.credit = -0.8 * 1514.0;
         }
@@ -283,7 +283,7 @@ impl SlowTwin {
     }
 
     fn dequeue(&mut self, now: Instant) -> (Option<Packet>, Vec<Packet>) {
-        self.until(now);
+        self.advance(now);
         let mut dropped = Vec::new();
         let recur = |count: &mut f64, likelihood: f64| {
             *count += likelihood;
@@ -299,7 +299,7 @@ impl SlowTwin {
             if !self.lq.is_empty() && (self.cq.is_empty() || self.credit <= 0.0) {
                 let (mut pkt, came) = self.lq.remove(0);
                 if p_cl < 1.0 {
-                    let step = self.lq.len() > 1 && now.since(came) > Span::from_millis(1);
+                    let step = self.lq.len() > 1 && now.span_since(came) > Span::from_millis(1);
                     if recur(&mut self.l_count, f64::from(u8::from(step)).max(p_cl)) {
                         pkt.ecn = Ecn::Ce;
                     }

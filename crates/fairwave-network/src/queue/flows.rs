@@ -89,13 +89,13 @@ impl Flows {
         slot
     }
 
-    fn of(&self, flow: FlowId) -> Option<&Slot> {
+    fn slot(&self, flow: FlowId) -> Option<&Slot> {
         self.slot_of.get(&flow.0).map(|&slot| &self.slots[slot as usize])
     }
 
     /// Packets and bytes of a flow that wait.
     pub fn tally(&self, flow: FlowId) -> Tally {
-        self.of(flow).map_or(Tally::default(), |slot| slot.tally)
+        self.slot(flow).map_or(Tally::default(), |slot| slot.tally)
     }
 
     /// Number of flows with waiting packets.
@@ -105,12 +105,12 @@ impl Flows {
 
     /// The first and the last waiting packet of a flow.
     pub fn ends(&self, flow: FlowId) -> ListEnds {
-        self.of(flow).map_or(ListEnds::EMPTY, |slot| slot.packets)
+        self.slot(flow).map_or(ListEnds::EMPTY, |slot| slot.packets)
     }
 
     /// The flow after this one in the round; the first for `None`.
-    pub fn after(&self, flow: Option<FlowId>) -> Option<FlowId> {
-        let next = flow.and_then(|flow| self.of(flow)).map_or(NIL, |slot| slot.round.next);
+    pub fn next_flow(&self, flow: Option<FlowId>) -> Option<FlowId> {
+        let next = flow.and_then(|flow| self.slot(flow)).map_or(NIL, |slot| slot.round.next);
         let slot = if next == NIL { self.round.front } else { next };
         self.slots.get(slot as usize).map(|slot| slot.flow)
     }
@@ -175,7 +175,7 @@ mod tests {
     proptest! {
         #[test]
         fn lists_tallies_and_round_are_those_of_a_plain_list(operations in prop::collection::vec(operation(), 0..300)) {
-            let (mut buffer, mut plain, mut serial) = (Buffer::by_flow(2), SlowTwin::default(), 0u64);
+            let (mut buffer, mut plain, mut serial) = (Buffer::with_flow_lists(2), SlowTwin::default(), 0u64);
             for operation in operations {
                 let gone = match operation {
                     Operation::Push(flow, size) => {
@@ -189,7 +189,7 @@ mod tests {
                         None
                     }
                     Operation::RemoveAny(draw) => {
-                        let place = buffer.any(draw % u64::from(buffer.total().packets.max(1)));
+                        let place = buffer.pick(draw % u64::from(buffer.total().packets.max(1)));
                         place.and_then(|place| buffer.remove(place))
                     }
                     Operation::ServeFrontOf(flow) => {
@@ -214,7 +214,7 @@ mod tests {
                 }
                 for flow in (0..6).map(FlowId) {
                     let those = plain.of(flow);
-                    let tally = buffer.of_flow(flow);
+                    let tally = buffer.flow_tally(flow);
                     prop_assert_eq!(tally.packets as usize, those.clone().count());
                     prop_assert_eq!(tally.bytes, those.map(|packet| u64::from(packet.wire)).sum::<u64>());
                 }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_flow_of_which_nothing_waits_has_no_place_in_the_round() {
-        let mut buffer = Buffer::by_flow(0);
+        let mut buffer = Buffer::with_flow_lists(0);
         for flow in [7, 3, u32::MAX] {
             buffer.push(Instant::ZERO, packet(flow, 100, Class::Tcp));
         }
@@ -240,7 +240,7 @@ mod tests {
         assert!(buffer.remove(place).is_some());
         assert_eq!((buffer.remove(place), buffer.packet(place)), (None, None), "it has gone");
         assert_eq!(buffer.flow_after(Some(FlowId(7))), Some(FlowId(u32::MAX)));
-        assert_eq!(buffer.of_flow(FlowId(3)), Tally::default());
+        assert_eq!(buffer.flow_tally(FlowId(3)), Tally::default());
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         let mut buffer = Buffer::with_capacity(0);
         buffer.push(Instant::ZERO, packet(1, 100, Class::Tcp));
         assert_eq!((buffer.flow_after(None), buffer.front_of_flow(FlowId(1))), (None, None));
-        assert_eq!(buffer.of_flow(FlowId(1)), Tally::default());
+        assert_eq!(buffer.flow_tally(FlowId(1)), Tally::default());
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Discipline for FqCodel {
     #[inline]
     fn arrive(&mut self, _arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         if self.salt.is_none() {
-            self.salt = Some(stream.below(u64::MAX));
+            self.salt = Some(stream.uniform_below(u64::MAX));
         }
         Verdict::Admit
     }
@@ -191,7 +191,7 @@ impl Discipline for FqCodel {
 
     fn make_room(&mut self, _now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
         let Some(fattest) = buffer.fattest_bin() else { return };
-        let (half, mut freed, mut packets) = (buffer.of_bin(fattest).bytes / 2, 0, 0);
+        let (half, mut freed, mut packets) = (buffer.bin_tally(fattest).bytes / 2, 0, 0);
         while packets < self.drop_batch && (packets == 0 || freed < half) {
             let Some(packet) = buffer.front_of_bin(fattest).and_then(|place| buffer.remove(place)) else { break };
             freed += u64::from(packet.wire);
@@ -204,7 +204,7 @@ impl Discipline for FqCodel {
     /// The only waiting packet leaves directly: the turn reaches its queue after all others have been found empty.
     #[inline]
     fn pass(&mut self, _now: Instant, packet: &Packet, stream: &mut Stream) -> bool {
-        let salt = *self.salt.get_or_insert_with(|| stream.below(u64::MAX));
+        let salt = *self.salt.get_or_insert_with(|| stream.uniform_below(u64::MAX));
         let own = queue_of(packet, salt, self.flows);
         self.rounds.arrived(own);
         while let Some(queue) = self.rounds.turn() {
@@ -225,7 +225,7 @@ impl Discipline for FqCodel {
         loop {
             let queue = self.rounds.turn()?;
             let control = &mut self.controls[queue as usize];
-            let head = |buffer: &Buffer| Some((buffer.front_of_bin(queue)?, buffer.of_bin(queue).bytes));
+            let head = |buffer: &Buffer| Some((buffer.front_of_bin(queue)?, buffer.bin_tally(queue).bytes));
             let served = control.depart(&self.set, now, buffer, head, drops);
             if let Some(packet) = &served {
                 self.sojourn = control.sojourn;

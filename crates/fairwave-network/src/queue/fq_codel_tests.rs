@@ -12,13 +12,13 @@ fn queue(extra: &str) -> Queue {
     Queue::new(&config, RATE, stream())
 }
 
-fn at(millis: u64) -> Instant {
+fn instant(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
 /// Returns `number` flows that do not share queues.
 fn apart(number: usize) -> Vec<u32> {
-    let salt = stream().below(u64::MAX);
+    let salt = stream().uniform_below(u64::MAX);
     let mut queues = Vec::new();
     (0..10_000)
         .filter(|flow| {
@@ -35,14 +35,14 @@ fn apart(number: usize) -> Vec<u32> {
 fn flows_of_packets_of_a_quarter_of_the_size_get_as_many_bytes() {
     let (mut queue, mut drops, flows) = (queue(r#","target":"90 s","interval":"100 s""#), Vec::new(), apart(2));
     for _ in 0..100 {
-        queue.arrive(at(0), &packet(flows[0], 1200, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(flows[0], 1200, Class::Tcp), &mut drops);
     }
     for _ in 0..400 {
-        queue.arrive(at(0), &packet(flows[1], 300, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(flows[1], 300, Class::Tcp), &mut drops);
     }
     let mut bytes = [0u64; 2];
     for served in 1..=400 {
-        let packet = queue.depart(at(0), &mut drops).expect("more than that wait");
+        let packet = queue.depart(instant(0), &mut drops).expect("more than that wait");
         bytes[usize::from(packet.flow.0 == flows[1])] += u64::from(packet.wire);
         // No flow is ever ahead by more than a quantum and a packet.
         assert!(bytes[0].abs_diff(bytes[1]) <= 1514 + 1200, "{bytes:?} after {served}");
@@ -54,17 +54,17 @@ fn flows_of_packets_of_a_quarter_of_the_size_get_as_many_bytes() {
 fn a_packet_of_a_flow_that_has_just_begun_overtakes_all_that_wait() {
     let (mut queue, mut drops, flows) = (queue(""), Vec::new(), apart(3));
     for _ in 0..50 {
-        queue.arrive(at(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
-        queue.arrive(at(0), &packet(flows[1], 1500, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(flows[1], 1500, Class::Tcp), &mut drops);
     }
     // Both have used up their quantum and are on the list of old queues.
     for _ in 0..5 {
-        assert!(queue.depart(at(1), &mut drops).is_some());
+        assert!(queue.depart(instant(1), &mut drops).is_some());
     }
     for _ in 0..20 {
-        queue.arrive(at(2), &packet(flows[2], 300, Class::Voice), &mut drops);
+        queue.arrive(instant(2), &packet(flows[2], 300, Class::Voice), &mut drops);
     }
-    let order: Vec<_> = (0..12).filter_map(|_| Some(queue.depart(at(2), &mut drops)?.flow.0)).collect();
+    let order: Vec<_> = (0..12).filter_map(|_| Some(queue.depart(instant(2), &mut drops)?.flow.0)).collect();
     let first = order.iter().take_while(|flow| **flow == flows[2]).count();
     assert_eq!(first, 6, "a quantum of 1514 bytes at once, its last packet begun within: {order:?}");
     assert_ne!(order[6], flows[2], "one round only, then its turn comes with the others': {order:?}");
@@ -77,7 +77,7 @@ fn too_much_is_dropped_from_the_head_of_the_fattest_queue_half_of_it_but_at_most
         let (mut queue, mut drops) = (queue(extra), Vec::new());
         for (flow, (number, size)) in flows.iter().zip(packets) {
             for serial in 0..number {
-                queue.arrive(at(u64::from(serial)), &packet(*flow, size, Class::Tcp), &mut drops);
+                queue.arrive(instant(u64::from(serial)), &packet(*flow, size, Class::Tcp), &mut drops);
             }
         }
         drops
@@ -97,12 +97,12 @@ fn too_much_is_dropped_from_the_head_of_the_fattest_queue_half_of_it_but_at_most
 fn what_overflow_drops_makes_codel_drop_faster() {
     let config: FqCodelConfig = serde_json::from_str(r#"{"flows":1}"#).expect("fq-codel");
     let mut discipline = config.discipline(Capacity::Packets(10), RATE);
-    let (mut buffer, mut drops) = (Buffer::by_bin(0, 1), Vec::new());
+    let (mut buffer, mut drops) = (Buffer::with_bins(0, 1), Vec::new());
     for _ in 0..10 {
-        buffer.push_into(at(0), &packet(0, 1000, Class::Tcp), 0);
+        buffer.push_into(instant(0), &packet(0, 1000, Class::Tcp), 0);
     }
     let before = format!("{:?}", discipline.controls[0]);
-    discipline.make_room(at(0), &mut buffer, &mut drops);
+    discipline.make_room(instant(0), &mut buffer, &mut drops);
     assert_eq!(drops.len(), 5);
     assert!(before.contains("count: 0") && format!("{:?}", discipline.controls[0]).contains("count: 5"));
 }
@@ -111,9 +111,9 @@ fn what_overflow_drops_makes_codel_drop_faster() {
 fn a_victim_rule_takes_the_place_of_the_fattest_queue() {
     let (mut queue, mut drops, flows) = (queue(r#","victim":"tail""#), Vec::new(), apart(2));
     for _ in 0..1000 {
-        queue.arrive(at(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
+        queue.arrive(instant(0), &packet(flows[0], 1500, Class::Tcp), &mut drops);
     }
-    queue.arrive(at(0), &packet(flows[1], 100, Class::Tcp), &mut drops);
+    queue.arrive(instant(0), &packet(flows[1], 100, Class::Tcp), &mut drops);
     assert_eq!(drops.iter().map(|(packet, _)| packet.flow.0).collect::<Vec<_>>(), [flows[1]]);
 }
 
@@ -127,13 +127,13 @@ fn overload(extra: &str, flows: &[u32], ecn: Ecn) -> Vec<u32> {
     };
     for millis in 0..4000 {
         // Flow 0 sends twice the link's rate, each of the others a hundredth of it.
-        queue.arrive(at(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
+        queue.arrive(instant(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
         let other = (millis / 200) as usize % flows.len();
         if other > 0 && millis % 200 == 0 {
-            queue.arrive(at(millis), &Packet { ecn, ..packet(flows[other], 1000, Class::Tcp) }, &mut drops);
+            queue.arrive(instant(millis), &Packet { ecn, ..packet(flows[other], 1000, Class::Tcp) }, &mut drops);
         }
         if millis % 2 == 0
-            && let Some(packet) = queue.depart(at(millis), &mut drops)
+            && let Some(packet) = queue.depart(instant(millis), &mut drops)
             && queue.has_marked()
         {
             signal(packet.flow.0);
@@ -155,8 +155,8 @@ fn what_can_be_marked_is_marked_unless_that_is_switched_off() {
     let dropped = |extra: &str, ecn| {
         let (mut queue, mut drops, mut marked) = (queue(extra), Vec::new(), 0);
         for millis in 0..1000 {
-            queue.arrive(at(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
-            if millis % 2 == 0 && queue.depart(at(millis), &mut drops).is_some() {
+            queue.arrive(instant(millis), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
+            if millis % 2 == 0 && queue.depart(instant(millis), &mut drops).is_some() {
                 marked += u32::from(queue.has_marked());
             }
         }
@@ -172,8 +172,8 @@ fn beyond_the_ce_threshold_every_packet_that_can_be_is_marked() {
     let flows = apart(1);
     for (waited, ecn, marked) in [(2, Ecn::Ect1, true), (1, Ecn::Ect1, false), (2, Ecn::NotEct, false)] {
         let (mut queue, mut drops) = (queue(r#","ce-threshold":"1 ms","ecn":false"#), Vec::new());
-        queue.arrive(at(0), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
-        assert!(queue.depart(at(waited), &mut drops).is_some() && drops.is_empty());
+        queue.arrive(instant(0), &Packet { ecn, ..packet(flows[0], 1000, Class::Tcp) }, &mut drops);
+        assert!(queue.depart(instant(waited), &mut drops).is_some() && drops.is_empty());
         assert_eq!(queue.has_marked(), marked, "{waited} ms, {ecn:?}");
     }
 }

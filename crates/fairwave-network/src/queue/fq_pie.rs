@@ -169,10 +169,10 @@ impl Discipline for FqPie {
     #[inline]
     fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         if self.salt.is_none() {
-            self.salt = Some(stream.below(u64::MAX));
+            self.salt = Some(stream.uniform_below(u64::MAX));
         }
         let queue = self.queue_of(arrival.packet);
-        let backlog = arrival.buffer.of_bin(queue).bytes;
+        let backlog = arrival.buffer.bin_tally(queue).bytes;
         self.catch_up(queue, arrival.now);
         self.lines[queue as usize].state.verdict(&self.set, backlog, stream)
     }
@@ -200,7 +200,7 @@ impl Discipline for FqPie {
                 self.rounds.was_empty(queue);
                 continue;
             };
-            let waited = if buffer.of_bin(queue).packets == 0 { 0.0 } else { now.since(since).seconds() };
+            let waited = if buffer.bin_tally(queue).packets == 0 { 0.0 } else { now.span_since(since).seconds() };
             self.catch_up(queue, now).waited = waited;
             self.rounds.sent(queue, u64::from(packet.wire));
             return Some(packet);
@@ -227,7 +227,7 @@ mod tests {
         Queue::new(&config, Rate::from_bits_per_second(8_000_000), stream())
     }
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -236,12 +236,12 @@ mod tests {
     fn shared(extra: &str, ecn: Ecn) -> [(u32, u32, u32); 2] {
         let (mut queue, mut drops, mut of) = (queue(extra), Vec::new(), [(0, 0, 0); 2]);
         for millis in 0..10_000 {
-            queue.arrive(at(millis), &Packet { ecn, ..packet(0, 1000, Class::Tcp) }, &mut drops);
+            queue.arrive(instant(millis), &Packet { ecn, ..packet(0, 1000, Class::Tcp) }, &mut drops);
             if millis % 20 == 0 {
-                queue.arrive(at(millis), &Packet { ecn, ..packet(1, 1000, Class::Tcp) }, &mut drops);
+                queue.arrive(instant(millis), &Packet { ecn, ..packet(1, 1000, Class::Tcp) }, &mut drops);
             }
             if millis % 2 == 0
-                && let Some(packet) = queue.depart(at(millis), &mut drops)
+                && let Some(packet) = queue.depart(instant(millis), &mut drops)
             {
                 let of = &mut of[packet.flow.0 as usize];
                 of.0 += 1;
@@ -275,19 +275,19 @@ mod tests {
     fn the_probability_of_a_queue_follows_how_long_its_packets_have_waited() {
         let law: FqPieConfig = serde_json::from_str(r#"{"flows":1}"#).expect("fq-pie");
         let mut law = law.discipline(Capacity::Packets(100), Rate::from_bits_per_second(8_000_000));
-        let (mut buffer, mut drops) = (Buffer::by_bin(0, 1), Vec::new());
+        let (mut buffer, mut drops) = (Buffer::with_bins(0, 1), Vec::new());
         for _ in 0..3 {
-            let queue = law.bin(at(0), &packet(0, 1000, Class::Tcp), &buffer);
-            buffer.push_into(at(0), &packet(0, 1000, Class::Tcp), queue);
+            let queue = law.bin(instant(0), &packet(0, 1000, Class::Tcp), &buffer);
+            buffer.push_into(instant(0), &packet(0, 1000, Class::Tcp), queue);
         }
-        assert!(law.depart(at(10), &mut buffer, &mut drops).is_some());
-        law.catch_up(0, at(16));
+        assert!(law.depart(instant(10), &mut buffer, &mut drops).is_some());
+        law.catch_up(0, instant(16));
         // One update with 10 ms: 0.125 (10 − 15 ms) + 1.25 · 10 ms, scaled by 1/2048 (§4.2).
         let expected = (0.125 * -0.005 + 1.25 * 0.010) / 2048.0;
         assert!((law.last - expected).abs() < 1e-15, "{}", law.last);
-        assert!(law.depart(at(20), &mut buffer, &mut drops).is_some());
+        assert!(law.depart(instant(20), &mut buffer, &mut drops).is_some());
         assert!((law.lines[0].waited - 0.020).abs() < 1e-12);
-        assert!(law.depart(at(30), &mut buffer, &mut drops).is_some());
+        assert!(law.depart(instant(30), &mut buffer, &mut drops).is_some());
         assert_eq!(law.lines[0].waited, 0.0, "an empty queue has no delay");
     }
 
@@ -301,9 +301,9 @@ mod tests {
         };
         let (mut late, mut timely) = (make(), make());
         for update in 1..=40u64 {
-            timely.catch_up(1, at(15 * update) + Span::from_nanos(1));
+            timely.catch_up(1, instant(15 * update) + Span::from_nanos(1));
         }
-        late.catch_up(1, at(600) + Span::from_nanos(1));
+        late.catch_up(1, instant(600) + Span::from_nanos(1));
         assert!(timely.last > 0.05 && late.last == timely.last, "{} {}", late.last, timely.last);
         assert_eq!(format!("{:?}", late.lines[1]), format!("{:?}", timely.lines[1]));
         assert_eq!(late.lines[0].state.probability, 0.0);
@@ -316,10 +316,10 @@ mod tests {
             let mut law = law.discipline(Capacity::Packets(100), Rate::from_bits_per_second(8_000_000));
             let state = &mut law.lines[0].state;
             (state.probability, state.delay) = (1.0, 0.1);
-            let mut buffer = Buffer::by_bin(0, 1);
-            (0..packets).for_each(|_| buffer.push_into(at(0), &packet(0, 1514, Class::Tcp), 0));
+            let mut buffer = Buffer::with_bins(0, 1);
+            (0..packets).for_each(|_| buffer.push_into(instant(0), &packet(0, 1514, Class::Tcp), 0));
             let packet = packet(0, 1514, Class::Tcp);
-            let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+            let arrival = Arrival { now: instant(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             let mut stream = stream();
             [law.arrive(&arrival, &mut stream), law.arrive(&arrival, &mut stream)]
         };
@@ -337,9 +337,9 @@ mod tests {
             let own = law.queue_of(&packet);
             let state = &mut law.lines[own as usize].state;
             (state.probability, state.delay) = (1.0, 0.1);
-            let mut buffer = Buffer::by_bin(0, 2);
-            (0..50).for_each(|_| buffer.push_into(at(0), &packet, if waits_in_own { own } else { 1 - own }));
-            let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+            let mut buffer = Buffer::with_bins(0, 2);
+            (0..50).for_each(|_| buffer.push_into(instant(0), &packet, if waits_in_own { own } else { 1 - own }));
+            let arrival = Arrival { now: instant(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             law.arrive(&arrival, &mut stream)
         };
         // The first arrival draws the hash.

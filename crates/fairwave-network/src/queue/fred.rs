@@ -85,7 +85,7 @@ fn mean_packet() -> Bytes {
 
 impl FredConfig {
     fn thresholds(&self, capacity: Capacity) -> (f64, f64) {
-        let quarter = capacity.in_packets(self.mean_packet) / 4.0;
+        let quarter = capacity.packet_count(self.mean_packet) / 4.0;
         let min =
             self.min_threshold.unwrap_or_else(|| self.max_threshold.map_or(quarter, |max| quarter.min(max / 2.0)));
         (min, self.max_threshold.unwrap_or(2.0 * min))
@@ -178,7 +178,7 @@ impl Discipline for Fred {
             self.sample(arrival.buffer.total().packets);
         }
         let flow = arrival.packet.flow;
-        let held = f64::from(arrival.buffer.of_flow(flow).packets);
+        let held = f64::from(arrival.buffer.flow_tally(flow).packets);
         if held == 0.0 {
             self.strikes.remove(&flow);
         }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     fn waiting(flows: &[u32]) -> Buffer {
-        let mut buffer = Buffer::by_flow(0);
+        let mut buffer = Buffer::with_flow_lists(0);
         for &flow in flows {
             buffer.push(Instant::ZERO, packet(flow, 500, Class::Tcp));
         }

@@ -51,7 +51,7 @@ impl SlowTwin {
         found.map_or(Ecn::NotEct, |waiting| waiting.ecn)
     }
 
-    fn of(&self, class: Class) -> (u32, u64) {
+    fn tally(&self, class: Class) -> (u32, u64) {
         let those = self.0.iter().filter(|packet| packet.class == class);
         those.fold((0, 0), |(packets, bytes), packet| (packets + 1, bytes + u64::from(packet.wire)))
     }
@@ -59,7 +59,7 @@ impl SlowTwin {
     /// Paper 004 §3, transcribed directly: of the class with the most bytes, the packet nearest the front. On equal bytes
     /// TCP comes first, then other UDP.
     fn drop_sel(&self) -> Option<usize> {
-        let bytes = |class: Class| self.of(class).1;
+        let bytes = |class: Class| self.tally(class).1;
         let heaviest = [Class::Tcp, Class::OtherUdp, Class::Voice]
             .into_iter()
             .reduce(|most, class| if bytes(class) > bytes(most) { class } else { most })?;
@@ -144,7 +144,7 @@ proptest! {
                 }
             }
             for class in Class::ALL {
-                prop_assert_eq!((queue.class_packets(class), queue.class_bytes(class)), plain.of(class), "{}", written);
+                prop_assert_eq!((queue.class_packets(class), queue.class_bytes(class)), plain.tally(class), "{}", written);
             }
             prop_assert_eq!(queue.packets() as usize, plain.0.len());
             match config.capacity {

@@ -140,7 +140,7 @@ pub struct Green {
 impl Green {
     /// Updates the estimate and the probability.
     fn catch_up(&mut self, now: Instant) {
-        let elapsed = now.since(self.updated).seconds();
+        let elapsed = now.span_since(self.updated).seconds();
         if elapsed > 0.0 {
             let kept = libm::exp(-elapsed / self.memory);
             self.rate = (1.0 - kept) * (self.pending / elapsed) + kept * self.rate;
@@ -201,7 +201,7 @@ mod tests {
             == Verdict::Drop
     }
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -210,21 +210,21 @@ mod tests {
         let (mut green, buffer) = (green(r#""target":0.5"#), Buffer::with_capacity(0));
         assert!((green.target - 5e5).abs() < 1e-6);
         let rate = Rate::from_bits_per_second(800_000);
-        green.rate_changed(&RateChange { now: at(1), rate, idle: Span::ZERO, buffer: &buffer });
+        green.rate_changed(&RateChange { now: instant(1), rate, idle: Span::ZERO, buffer: &buffer });
         assert!((green.target - 5e4).abs() < 1e-6, "{}", green.target);
     }
 
     #[test]
     fn the_estimate_follows_its_law() {
         let (mut green, mut stream) = (green(""), stream());
-        arrive(&mut green, at(0), &mut stream);
-        arrive(&mut green, at(10), &mut stream);
+        arrive(&mut green, instant(0), &mut stream);
+        arrive(&mut green, instant(10), &mut stream);
         // (1 − e^(−10/100)) · 1000 B / 10 ms
         let first = (1.0 - libm::exp(-0.1)) * 1e5;
         assert!((green.rate - first).abs() < 1e-6, "{}", green.rate);
         // Two packets at once count as one of twice the size.
-        arrive(&mut green, at(10), &mut stream);
-        arrive(&mut green, at(30), &mut stream);
+        arrive(&mut green, instant(10), &mut stream);
+        arrive(&mut green, instant(30), &mut stream);
         let second = (1.0 - libm::exp(-0.2)) * 1e5 + libm::exp(-0.2) * first;
         assert!((green.rate - second).abs() < 1e-6, "{}", green.rate);
     }
@@ -242,8 +242,8 @@ mod tests {
         ] {
             green.rate = rate;
             // Nothing is pending and no time passes, so the estimate stays the same.
-            green.updated = at(now);
-            green.catch_up(at(now));
+            green.updated = instant(now);
+            green.catch_up(instant(now));
             assert_eq!(green.average(), Some(expected), "at {now} ms");
         }
     }
@@ -252,7 +252,7 @@ mod tests {
     fn carried(extra: &str, load: f64) -> f64 {
         let (mut green, mut stream, mut admitted) = (green(extra), stream(), 0.0);
         feed(Instant::ZERO, 200.0, 1e-3 / load, |now| {
-            if !arrive(&mut green, now, &mut stream) && now > at(100_000) {
+            if !arrive(&mut green, now, &mut stream) && now > instant(100_000) {
                 admitted += 1.0;
             }
         });

@@ -46,7 +46,7 @@ fn voice_within_its_rate_waits_for_one_packet_at_most_and_the_rest_share_by_weig
     for (begun, packet) in served.iter().filter(|(_, packet)| packet.dscp == Dscp::EF) {
         let crate::packet::Body::Datagram { created, .. } = packet.body else { panic!("a datagram") };
         let came = Instant::from_nanos(created.nanos() / 3 * 8_000_000);
-        assert!(begun.since(came) <= Span::from_millis(12), "a packet of 1500 bytes takes 12 ms");
+        assert!(begun.span_since(came) <= Span::from_millis(12), "a packet of 1500 bytes takes 12 ms");
     }
     let [voice, video, data] = [46, 34, 0].map(|dscp| bytes(&served, dscp, 2.0));
     assert_eq!(voice, 250 * 200);
@@ -200,7 +200,7 @@ proptest! {
             let mut bits = 0.0;
             for (at, packet) in &served[first..] {
                 bits += f64::from(packet.wire) * 8.0;
-                let elapsed = at.since(served[first].0).nanos() as f64;
+                let elapsed = at.span_since(served[first].0).nanos() as f64;
                 prop_assert!(bits <= burst as f64 * 8.0 + bits_per_nano * elapsed + 1e-3, "b + r t");
             }
         }

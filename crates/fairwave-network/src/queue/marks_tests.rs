@@ -13,7 +13,7 @@ fn with(ecn: Ecn) -> Packet {
     Packet { ecn, ..packet(1, 1000, Class::Tcp) }
 }
 
-fn at(millis: u64) -> Instant {
+fn instant(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -22,14 +22,14 @@ fn at(millis: u64) -> Instant {
 fn outcome(text: &str, every: u64, ecn: Ecn) -> (u32, Vec<(u64, DropReason)>) {
     let (mut queue, mut drops, mut gone, mut marked) = (queue(text), Vec::new(), Vec::new(), 0);
     for millis in 0..300 {
-        queue.arrive(at(millis), &with(ecn), &mut drops);
-        if millis % every == 0 && queue.depart(at(millis), &mut drops).is_some() {
+        queue.arrive(instant(millis), &with(ecn), &mut drops);
+        if millis % every == 0 && queue.depart(instant(millis), &mut drops).is_some() {
             marked += u32::from(queue.has_marked());
         }
         gone.extend(drops.drain(..).map(|(_, reason)| (millis, reason)));
     }
     for _ in 0..queue.packets() {
-        if queue.depart(at(300), &mut drops).is_some() {
+        if queue.depart(instant(300), &mut drops).is_some() {
             marked += u32::from(queue.has_marked());
         }
     }
@@ -46,11 +46,11 @@ fn an_arrival_that_can_be_marked_waits_with_a_mark_and_one_that_cannot_is_droppe
         let mut drops = Vec::new();
         // The fourth finds three waiting and is always signalled: p = 0.25, spaced by three.
         for _ in 0..4 {
-            queue.arrive(at(0), &with(ecn), &mut drops);
+            queue.arrive(instant(0), &with(ecn), &mut drops);
         }
         assert!(drops.is_empty());
         let departed: Vec<_> =
-            std::iter::from_fn(|| Some((queue.depart(at(0), &mut drops)?.ecn, queue.has_marked()))).collect();
+            std::iter::from_fn(|| Some((queue.depart(instant(0), &mut drops)?.ecn, queue.has_marked()))).collect();
         assert_eq!(departed[..2], [(ecn, false); 2]);
         assert!(departed[2..].contains(&(left, ecn != Ecn::Ce)), "{departed:?}");
     }
@@ -100,9 +100,9 @@ fn red_marks_below_max_threshold_and_drops_from_there_on() {
         let mut red = law.discipline(Capacity::Packets(12), rate());
         let mut buffer = Buffer::default();
         for _ in 0..length {
-            buffer.push(at(0), with(Ecn::Ect0));
+            buffer.push(instant(0), with(Ecn::Ect0));
         }
-        let arrival = Arrival { now: at(0), packet: &with(Ecn::Ect0), buffer: &buffer, idle: Span::ZERO, full: false };
+        let arrival = Arrival { now: instant(0), packet: &with(Ecn::Ect0), buffer: &buffer, idle: Span::ZERO, full: false };
         let mut stream = stream();
         let signals: Vec<_> =
             (0..40).map(|_| red.arrive(&arrival, &mut stream)).filter(|v| *v != Verdict::Admit).collect();
@@ -117,18 +117,18 @@ fn codel_marks_when_it_would_drop_and_sends_what_it_marks() {
         let (mut queue, mut drops, mut times) = (queue(&config(ecn)), Vec::new(), Vec::new());
         // Always 30 packets, each after a delay of 30 ms.
         for millis in 0..2000 {
-            queue.arrive(at(millis), &with(Ecn::Ect0), &mut drops);
+            queue.arrive(instant(millis), &with(Ecn::Ect0), &mut drops);
             if millis < 30 {
                 continue;
             }
-            assert!(queue.depart(at(millis), &mut drops).is_some());
+            assert!(queue.depart(instant(millis), &mut drops).is_some());
             if queue.has_marked() || !drops.is_empty() {
                 times.push(millis);
             }
             for _ in drops.drain(..) {
                 assert!(!ecn, "it marks");
                 // A replacement, so that the delay stays constant.
-                queue.arrive(at(millis), &with(Ecn::Ect0), &mut Vec::new());
+                queue.arrive(instant(millis), &with(Ecn::Ect0), &mut Vec::new());
             }
         }
         times
@@ -173,7 +173,7 @@ fn what_avq_marks_stays_out_of_the_virtual_queue_and_counts_as_arrived() {
             (law.discipline(Capacity::Packets(12), rate()), Buffer::default(), stream());
         let mut arrive = |wire| {
             let packet = Packet { wire, ..with(ecn) };
-            let arrival = Arrival { now: at(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
+            let arrival = Arrival { now: instant(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };
             (avq.arrive(&arrival, &mut stream), avq.average().expect("the virtual capacity"))
         };
         let (first, before) = arrive(1000);

@@ -181,7 +181,7 @@ macro_rules! at_work {
                 fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
                 #[inline]
                 fn held_until(&self) -> Instant;
-                fn told_ends(&mut self, ends: &Arc<[[u32; 2]]>);
+                fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>);
                 #[inline]
                 fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place>;
                 #[inline]
@@ -301,9 +301,9 @@ impl Queue {
         let by_bin_alone = nature.makes_room && selector.is_none() && !matches!(discipline, ActiveDiscipline::Own(_));
         Queue {
             buffer: match nature.by_flow {
-                _ if bins > 0 && by_bin_alone => Buffer::by_bin_alone(room, bins),
-                _ if bins > 0 => Buffer::by_bin(room, bins),
-                true => Buffer::by_flow(room),
+                _ if bins > 0 && by_bin_alone => Buffer::with_bins_only(room, bins),
+                _ if bins > 0 => Buffer::with_bins(room, bins),
+                true => Buffer::with_flow_lists(room),
                 false => Buffer::with_capacity(room),
             },
             memory: discipline.memory(),
@@ -325,8 +325,8 @@ impl Queue {
 
     /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. For disciplines that share by hosts; those
     /// that are never told take every flow for two hosts of its own.
-    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
-        self.discipline.told_ends(ends);
+    pub fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        self.discipline.set_flow_ends(ends);
     }
 
     #[inline(always)] // one caller
@@ -353,7 +353,7 @@ impl Queue {
         }
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
-            idle = now.since(self.free_from);
+            idle = now.span_since(self.free_from);
             (self.free_from, self.carry) = (now, Carry::NOTHING);
         }
         let BufferRoom { full, hopeless, most } = self.room_for(packet);
@@ -466,7 +466,7 @@ impl Queue {
     pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
-            idle = now.since(self.free_from);
+            idle = now.span_since(self.free_from);
             (self.free_from, self.carry) = (now, Carry::NOTHING);
         }
         self.rate = rate;
@@ -509,12 +509,12 @@ impl Queue {
 
     /// Packets of a class that wait.
     pub fn class_packets(&self, class: Class) -> u32 {
-        self.buffer.of(class).packets
+        self.buffer.class_tally(class).packets
     }
 
     /// Bytes of a class that wait.
     pub fn class_bytes(&self, class: Class) -> u64 {
-        self.buffer.of(class).bytes
+        self.buffer.class_tally(class).bytes
     }
 
     /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue

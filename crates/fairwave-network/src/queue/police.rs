@@ -212,7 +212,7 @@ impl PoliceConfig {
 
     /// Depth of the first bucket on a link of this rate, bytes.
     pub fn depth(&self, link: Rate) -> u64 {
-        self.burst.map_or_else(|| burst_of(self.rate.of(link), Span::from_millis(200)), Bytes::get)
+        self.burst.map_or_else(|| burst_of(self.rate.rate_on(link), Span::from_millis(200)), Bytes::get)
     }
 
     /// The largest packet that can conform or exceed, bytes.
@@ -274,12 +274,12 @@ pub(super) struct Policer {
 impl Policer {
     /// Returns the policer for a link of this nominal rate.
     pub fn new(config: &PoliceConfig, link: Rate) -> Self {
-        let (rate, depth) = (config.rate.of(link), config.depth(link));
+        let (rate, depth) = (config.rate.rate_on(link), config.depth(link));
         let second = match (config.excess_burst, config.peak) {
             // Fills only with tokens that overflow the first bucket.
             (Some(excess), _) => Second::Excess(TokenBucket::new(Rate::default(), excess.get())),
             (None, Some(peak)) => {
-                Second::Peak(TokenBucket::new(peak.of(link), config.peak_burst.map_or(depth, Bytes::get)))
+                Second::Peak(TokenBucket::new(peak.rate_on(link), config.peak_burst.map_or(depth, Bytes::get)))
             }
             (None, None) => Second::None,
         };

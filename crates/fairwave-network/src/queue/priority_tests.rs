@@ -40,7 +40,7 @@ fn waits(loads: [f64; 3], sizes: [&[u16]; 3]) -> [f64; 3] {
         let mut now = 0.0;
         while now < 4000.0 {
             now += random.exponential(gap);
-            let size = sizes[class][random.below(sizes[class].len() as u64) as usize];
+            let size = sizes[class][random.uniform_below(sizes[class].len() as u64) as usize];
             arrivals.push((Instant::from_seconds(now), marked(dscp, size, arrivals.len() as u64)));
         }
     }
@@ -52,7 +52,7 @@ fn waits(loads: [f64; 3], sizes: [&[u16]; 3]) -> [f64; 3] {
     for (begun, packet) in served {
         let class = [46, 34, 0].iter().position(|dscp| *dscp == packet.dscp.get()).expect("known");
         let (sum, count) = &mut sums[class];
-        (*sum, *count) = (*sum + begun.since(came[&number(&packet)]), *count + 1);
+        (*sum, *count) = (*sum + begun.span_since(came[&number(&packet)]), *count + 1);
     }
     sums.map(|(sum, count)| sum.seconds() / f64::from(count))
 }

@@ -152,8 +152,8 @@ impl Punsi {
     fn draw(&self, arrival: &Arrival<'_>, stream: &mut Stream) -> Option<Place> {
         let choice = self.recent.min(arrival.buffer.total().packets);
         let mut place = arrival.buffer.back()?;
-        for _ in 0..stream.below(u64::from(choice)) {
-            place = arrival.buffer.before(place)?;
+        for _ in 0..stream.uniform_below(u64::from(choice)) {
+            place = arrival.buffer.previous(place)?;
         }
         Some(place)
     }

@@ -74,7 +74,7 @@ pub enum EarlyVictim {
     Arrival,
 }
 
-fn by_rule(victim: &EarlyVictim) -> bool {
+fn is_by_rule(victim: &EarlyVictim) -> bool {
     *victim == EarlyVictim::Rule
 }
 
@@ -131,7 +131,7 @@ pub struct RedConfig {
     pub harddrop: Option<bool>,
     /// Which packet an early drop removes: that of the victim rule, or `arrival`. With `arrival`, the rule applies to
     /// forced drops only (the average exceeds the range of early drops, or the buffer is full), as in ns-2.35.
-    #[serde(default, skip_serializing_if = "by_rule")]
+    #[serde(default, skip_serializing_if = "is_by_rule")]
     pub early_victim: EarlyVictim,
 }
 
@@ -298,7 +298,7 @@ impl Red {
     /// more than a byte). It drops the packet if the average requires every packet to be dropped. It admits the first
     /// packet after the average or the queue has been too low.
     #[inline]
-    fn before_chance(&mut self, arrival: &Arrival<'_>) -> Option<Verdict> {
+    fn decide_before_draw(&mut self, arrival: &Arrival<'_>) -> Option<Verdict> {
         let total = arrival.buffer.total();
         let short = match self.parameters.mode {
             Mode::Packets => total.packets <= 1,
@@ -416,7 +416,7 @@ impl Discipline for Red {
     fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict {
         self.update(arrival);
         if self.as_ns2
-            && let Some(verdict) = self.before_chance(arrival)
+            && let Some(verdict) = self.decide_before_draw(arrival)
         {
             return verdict;
         }

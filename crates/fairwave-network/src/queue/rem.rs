@@ -109,7 +109,7 @@ impl DisciplineLaw for RemConfig {
     type Discipline = Rem;
 
     fn fits(&self, capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
-        let room = capacity.in_packets(self.mean_packet);
+        let room = capacity.packet_count(self.mean_packet);
         if !(0.0..=room).contains(&self.target) {
             let allowed = format!("from 0 to the buffer's {room} packets");
             let example = format!("target = {}", libm::floor(room / 4.0));

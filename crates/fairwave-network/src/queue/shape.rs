@@ -81,7 +81,7 @@ impl ShapeConfig {
     }
 
     fn depth(&self, link: Rate) -> u64 {
-        self.burst.map_or_else(|| burst_of(self.rate.of(link), Span::from_millis(10)), Bytes::get)
+        self.burst.map_or_else(|| burst_of(self.rate.rate_on(link), Span::from_millis(10)), Bytes::get)
     }
 }
 
@@ -95,9 +95,9 @@ pub(super) struct Shaper {
 impl Shaper {
     /// Returns the shaper for a link of this nominal rate.
     pub fn new(config: &ShapeConfig, link: Rate) -> Self {
-        let bucket = TokenBucket::new(config.rate.of(link), config.depth(link));
+        let bucket = TokenBucket::new(config.rate.rate_on(link), config.depth(link));
         let depth = config.peak_burst.map_or(MTU, Bytes::get);
-        Shaper { bucket, peak: config.peak.map(|peak| TokenBucket::new(peak.of(link), depth)) }
+        Shaper { bucket, peak: config.peak.map(|peak| TokenBucket::new(peak.rate_on(link), depth)) }
     }
 
     /// Removes the tokens for `bytes` bytes, if there are enough at `now`. Returns whether there were.
@@ -129,7 +129,7 @@ impl Shaper {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::from_nanos(millis * 1_000_000)
     }
 
@@ -143,9 +143,9 @@ mod tests {
     fn a_burst_leaves_at_once_and_the_rest_at_the_rate() {
         // 10 bytes per millisecond.
         let mut shaper = shaper(r#"{"rate": "80 kb/s", "burst": "2000 B"}"#);
-        assert!(shaper.takes(at(0), 1000) && shaper.takes(at(0), 1000) && !shaper.takes(at(0), 1000));
-        assert_eq!(shaper.ready_at(1000), at(100));
-        assert!(!shaper.takes(at(99), 1000) && shaper.takes(at(100), 1000));
+        assert!(shaper.takes(instant(0), 1000) && shaper.takes(instant(0), 1000) && !shaper.takes(instant(0), 1000));
+        assert_eq!(shaper.ready_at(1000), instant(100));
+        assert!(!shaper.takes(instant(99), 1000) && shaper.takes(instant(100), 1000));
     }
 
     #[test]
@@ -158,8 +158,8 @@ mod tests {
     fn a_peak_rate_spaces_a_burst() {
         let mut shaper =
             shaper(r#"{"rate": "80 kb/s", "burst": "4000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
-        assert!(shaper.takes(at(0), 1000) && !shaper.takes(at(0), 1000));
-        assert_eq!(shaper.ready_at(1000), at(20), "1000 bytes at 50 bytes each millisecond");
+        assert!(shaper.takes(instant(0), 1000) && !shaper.takes(instant(0), 1000));
+        assert_eq!(shaper.ready_at(1000), instant(20), "1000 bytes at 50 bytes each millisecond");
         let mut left = vec![0];
         for _ in 0..4 {
             let next = shaper.ready_at(1000);
@@ -174,11 +174,11 @@ mod tests {
     fn it_is_ready_when_the_later_of_both_buckets_is_and_at_once_with_tokens_in_both() {
         let mut shaper =
             shaper(r#"{"rate": "80 kb/s", "burst": "2000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
-        assert_eq!(shaper.ready_at(1000), at(0), "both begin full");
-        assert!(shaper.takes(at(0), 1000));
-        assert_eq!(shaper.ready_at(1000), at(20), "by the peak");
-        assert!(shaper.takes(at(20), 1000));
-        assert_eq!(shaper.ready_at(1000), at(100), "by the rate");
+        assert_eq!(shaper.ready_at(1000), instant(0), "both begin full");
+        assert!(shaper.takes(instant(0), 1000));
+        assert_eq!(shaper.ready_at(1000), instant(20), "by the peak");
+        assert!(shaper.takes(instant(20), 1000));
+        assert_eq!(shaper.ready_at(1000), instant(100), "by the rate");
     }
 
     #[test]

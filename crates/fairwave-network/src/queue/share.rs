@@ -21,7 +21,7 @@ pub enum LinkShare {
 
 impl LinkShare {
     /// The absolute rate on a link of this nominal rate; at least 1 b/s.
-    pub fn of(self, link: Rate) -> Rate {
+    pub fn rate_on(self, link: Rate) -> Rate {
         match self {
             LinkShare::Rate(rate) => rate,
             LinkShare::Percent(percent) => {
@@ -101,7 +101,7 @@ mod tests {
         let link = Rate::from_bits_per_second(2_000_000);
         for (text, bits) in [("\"30 %\"", 600_000), ("\"300 kb/s\"", 300_000), ("\"12.5%\"", 250_000)] {
             let share: LinkShare = serde_json::from_str(text).expect(text);
-            assert_eq!(share.of(link).bits_per_second(), bits, "{text}");
+            assert_eq!(share.rate_on(link).bits_per_second(), bits, "{text}");
             let written = serde_json::to_value(share).expect("written");
             assert_eq!(serde_json::from_value::<LinkShare>(written).expect("read"), share);
         }

@@ -112,13 +112,13 @@ impl Stage {
         link: Rate,
         streams: Streams<'_>,
     ) -> Self {
-        let shaped = shape.map_or(link, |shape| shape.rate.of(link).min(link));
+        let shaped = shape.map_or(link, |shape| shape.rate.rate_on(link).min(link));
         let inside = match queue.discipline.class_map() {
             Some(ClassMap { classes, scheduler }) => {
                 let of = |class: &ClassConfig| {
                     let (police, shape) = (class.police.as_ref(), class.shape.as_ref());
                     let stream = format!("{stream}.{}", class.name);
-                    let queue = class.queue.of(queue.capacity);
+                    let queue = class.queue.queue_config(queue.capacity);
                     Stage::new(&class.name, &stream, &queue, police, shape, shaped, streams)
                 };
                 let mut places = [0; Dscp::NUMBER * Class::ALL.len()];
@@ -207,7 +207,7 @@ impl Stage {
             self.held = Some(next);
             return None;
         }
-        let waited = now.since(since).nanos();
+        let waited = now.span_since(since).nanos();
         let counters = &mut self.counters;
         counters.served += 1;
         counters.wire_served += bytes;
@@ -242,11 +242,11 @@ impl Stage {
     }
 
     /// Waiting packets and bytes of a traffic class.
-    fn of_class(&self, class: Class) -> (u32, u64) {
+    fn class_tally(&self, class: Class) -> (u32, u64) {
         let (packets, bytes) = match &self.inside {
             Inside::Queue(queue) => (queue.class_packets(class), queue.class_bytes(class)),
             Inside::Classes(classes) => classes.stages.iter().fold((0, 0), |sum, stage| {
-                let own = stage.of_class(class);
+                let own = stage.class_tally(class);
                 (sum.0 + own.0, sum.1 + own.1)
             }),
         };
@@ -315,10 +315,10 @@ impl Stage {
         }
     }
 
-    fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+    fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         match &mut self.inside {
-            Inside::Queue(queue) => queue.tell_ends(ends),
-            Inside::Classes(classes) => classes.stages.iter_mut().for_each(|stage| stage.tell_ends(ends)),
+            Inside::Queue(queue) => queue.set_flow_ends(ends),
+            Inside::Classes(classes) => classes.stages.iter_mut().for_each(|stage| stage.set_flow_ends(ends)),
         }
     }
 
@@ -417,11 +417,11 @@ impl LinkQueue {
         LinkQueue::Staged(Box::new(Stage::new("", "queue", queue, police, shape, rate, &streams)))
     }
 
-    /// See [`Queue::tell_ends`].
-    pub fn tell_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+    /// See [`Queue::set_flow_ends`].
+    pub fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         match self {
-            LinkQueue::Plain(queue) => queue.tell_ends(ends),
-            LinkQueue::Staged(stage) => stage.tell_ends(ends),
+            LinkQueue::Plain(queue) => queue.set_flow_ends(ends),
+            LinkQueue::Staged(stage) => stage.set_flow_ends(ends),
         }
     }
 
@@ -544,7 +544,7 @@ impl LinkQueue {
     pub fn class_packets(&self, class: Class) -> u32 {
         match self {
             LinkQueue::Plain(queue) => queue.class_packets(class),
-            LinkQueue::Staged(stage) => stage.of_class(class).0,
+            LinkQueue::Staged(stage) => stage.class_tally(class).0,
         }
     }
 
@@ -552,7 +552,7 @@ impl LinkQueue {
     pub fn class_bytes(&self, class: Class) -> u64 {
         match self {
             LinkQueue::Plain(queue) => queue.class_bytes(class),
-            LinkQueue::Staged(stage) => stage.of_class(class).1,
+            LinkQueue::Staged(stage) => stage.class_tally(class).1,
         }
     }
 
@@ -598,7 +598,7 @@ pub fn largest_packet(
     let within = queue.discipline.class_map().and_then(|map| {
         let place = ClassMap::class_of(&map.classes, dscp, class);
         let own = map.classes.get(place)?;
-        let queue: QueueConfig = own.queue.of(queue.capacity);
+        let queue: QueueConfig = own.queue.queue_config(queue.capacity);
         let found = largest_packet(&queue, own.police.as_ref(), own.shape.as_ref(), link, dscp, class)?;
         Some((found.0, format!("queue.classes.{place}.{}", found.1)))
     });

@@ -3,7 +3,7 @@ use super::*;
 use fairwave_units::units::Span;
 use serde_json::json;
 
-fn at(millis: u64) -> Instant {
+fn instant(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -16,7 +16,7 @@ fn only_packets_whose_code_point_changes_count_as_remarked() {
     let police = r#"{"rate": "8 kb/s", "burst": "200 B", "exceed": {"remark": "le"}}"#;
     let mut queue = link_queue(plain(), Some(police), None);
     // The first packet conforms. Every second one of the others already bears the code point.
-    let arrivals: Vec<_> = (0..7).map(|number| (at(0), marked([46, 1][number as usize % 2], 200, number))).collect();
+    let arrivals: Vec<_> = (0..7).map(|number| (instant(0), marked([46, 1][number as usize % 2], 200, number))).collect();
     let (served, _) = served(&mut queue, rate(), &arrivals);
     let remarked = served.iter().skip(1).filter(|(_, packet)| packet.dscp.get() == 1);
     assert_eq!((remarked.count(), queue.stages()[0].counters.remarked), (6, 3));
@@ -26,10 +26,10 @@ fn only_packets_whose_code_point_changes_count_as_remarked() {
 fn waiting_lasts_from_the_arrival_to_the_begin_of_transmission() {
     // 1000 bytes take 8 ms. The shaper has tokens for one packet, and for the next one after 100 ms.
     let mut queue = link_queue(plain(), None, Some(r#"{"rate": "80 kb/s", "burst": "1000 B"}"#));
-    let arrivals: Vec<_> = [0, 10, 20].map(|millis| (at(millis), marked(0, 1000, millis))).into();
+    let arrivals: Vec<_> = [0, 10, 20].map(|millis| (instant(millis), marked(0, 1000, millis))).into();
     let (served, _) = served(&mut queue, rate(), &arrivals);
     let begun: Vec<Instant> = served.iter().map(|(begun, _)| *begun).collect();
-    assert_eq!(begun, [at(0), at(100), at(200)]);
+    assert_eq!(begun, [instant(0), instant(100), instant(200)]);
     let views = queue.stages();
     let millis = [views[0].counters.waited, views[0].counters.longest_wait].map(|nanos| nanos / 1_000_000);
     assert_eq!(millis, [90 + 180, 180]);
@@ -40,12 +40,12 @@ fn a_packet_that_waits_for_tokens_alone_still_waits_here_with_its_bytes() {
     let mut queue = link_queue(plain(), None, Some(r#"{"rate": "80 kb/s", "burst": "1000 B"}"#));
     let mut drops = Vec::new();
     for number in 0..2 {
-        queue.arrive(at(0), &marked(0, 1000, number), &mut drops);
+        queue.arrive(instant(0), &marked(0, 1000, number), &mut drops);
     }
-    assert!(queue.depart(at(0), &mut drops).is_some() && queue.depart(at(8), &mut drops).is_none());
+    assert!(queue.depart(instant(0), &mut drops).is_some() && queue.depart(instant(8), &mut drops).is_none());
     assert_eq!((queue.packets(), queue.bytes()), (1, 1000));
     assert_eq!((queue.class_packets(Class::Tcp), queue.class_bytes(Class::Tcp)), (1, 1000));
-    assert_eq!(queue.held_until(), at(100));
+    assert_eq!(queue.held_until(), instant(100));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_share_within_a_shaper_is_a_share_of_its_rate() {
     let classes = json!([{"name": "a", "match": {"dscp": "ef"}, "police": {"rate": "50 %", "burst": "1000 B"}}]);
     let queue = json!({"discipline": "priority", "capacity": {"packets": 50}, "classes": classes});
     let mut queue = link_queue(queue, None, Some(r#"{"rate": "500 kb/s"}"#));
-    let arrivals: Vec<_> = (0..100).map(|number| (at(16 * number), marked(46, 1000, number))).collect();
+    let arrivals: Vec<_> = (0..100).map(|number| (instant(16 * number), marked(46, 1000, number))).collect();
     let (served, drops) = served(&mut queue, rate(), &arrivals);
     assert_eq!((served.len(), drops.len()), (50, 50));
 }
@@ -66,13 +66,13 @@ fn a_scheduler_begins_anew_when_all_classes_are_empty() {
         link_queue(json!({"discipline": "wfq", "capacity": {"packets": 50}, "classes": classes}), None, None);
     let mut drops = Vec::new();
     for number in 0..5 {
-        queue.arrive(at(8 * number), &marked(46, 1000, number), &mut drops);
-        assert!(queue.depart(at(8 * number), &mut drops).is_some());
+        queue.arrive(instant(8 * number), &marked(46, 1000, number), &mut drops);
+        assert!(queue.depart(instant(8 * number), &mut drops).is_some());
     }
-    queue.arrive(at(100), &marked(46, 1000, 5), &mut drops);
-    queue.arrive(at(100), &marked(0, 1000, 6), &mut drops);
+    queue.arrive(instant(100), &marked(46, 1000, 5), &mut drops);
+    queue.arrive(instant(100), &marked(0, 1000, 6), &mut drops);
     let order: Vec<u8> =
-        (0..2).filter_map(|_| queue.depart(at(100), &mut drops)).map(|packet| packet.dscp.get()).collect();
+        (0..2).filter_map(|_| queue.depart(instant(100), &mut drops)).map(|packet| packet.dscp.get()).collect();
     assert_eq!(order, [46, 0], "no class owes anything for the time before");
 }
 

@@ -210,7 +210,7 @@ fn overload(config: serde_json::Value, load: f64, seconds: f64) -> (usize, usize
             }
         }
         let class = [Class::Voice, Class::OtherUdp][arrived % 2];
-        queue.arrive(now, &packet(stream.below(4) as u32, 500, class), &mut drops);
+        queue.arrive(now, &packet(stream.uniform_below(4) as u32, 500, class), &mut drops);
         arrived += 1;
         if free < now {
             let packet = queue.depart(now, &mut drops);
@@ -532,8 +532,8 @@ fn what_a_queue_tells_of_itself_is_what_waits() {
 fn room_is_made_in_advance_for_a_small_buffer_and_not_for_a_large_one() {
     let room = [Capacity::Packets(9), Capacity::Packets(5000), Capacity::Bytes(4000), Capacity::Bytes(1 << 40)];
     assert_eq!(room.map(Capacity::room), [10, 1024, 100, 1024]);
-    assert_eq!(Capacity::Bytes(4000).in_packets(fairwave_units::units::Bytes::new(500)), 8.0);
-    assert_eq!(Capacity::Packets(8).in_packets(fairwave_units::units::Bytes::new(500)), 8.0);
+    assert_eq!(Capacity::Bytes(4000).packet_count(fairwave_units::units::Bytes::new(500)), 8.0);
+    assert_eq!(Capacity::Packets(8).packet_count(fairwave_units::units::Bytes::new(500)), 8.0);
 }
 
 #[test]

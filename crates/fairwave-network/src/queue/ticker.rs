@@ -38,7 +38,7 @@ impl Ticker {
         if self.next >= now {
             return 0;
         }
-        let periods = (now.since(self.next).nanos() - 1) / self.period.nanos() + 1;
+        let periods = (now.span_since(self.next).nanos() - 1) / self.period.nanos() + 1;
         self.next += self.period * periods;
         periods
     }

@@ -66,7 +66,7 @@ impl Victim {
     /// The first key whose value is not allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
         match self {
-            Victim::VoiceGuard(config) => config.check().map_err(|error| error.within("victim")),
+            Victim::VoiceGuard(config) => config.check().map_err(|error| error.nested_in("victim")),
             _ => Ok(()),
         }
     }
@@ -195,7 +195,7 @@ impl Selector {
         match self {
             Selector::Tail => buffer.back(),
             Selector::Front => buffer.front(),
-            Selector::Random => buffer.any(stream.below(u64::from(buffer.total().packets))),
+            Selector::Random => buffer.pick(stream.uniform_below(u64::from(buffer.total().packets))),
             Selector::DropSel => front_of_heaviest(buffer, &[Class::Tcp, Class::OtherUdp, Class::Voice]),
             Selector::HighestLayer => buffer.back_of_highest_layer(),
             Selector::VoiceGuard(guard) if guard.is_closed() => {
@@ -211,7 +211,7 @@ fn front_of_heaviest(buffer: &Buffer, classes: &[Class]) -> Option<Place> {
     let mut heaviest = None;
     let mut most = 0;
     for &class in classes {
-        let bytes = buffer.of(class).bytes;
+        let bytes = buffer.class_tally(class).bytes;
         if bytes > most || heaviest.is_none() {
             (heaviest, most) = (Some(class), bytes);
         }

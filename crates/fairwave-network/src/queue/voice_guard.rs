@@ -87,7 +87,7 @@ impl VoiceGuard {
     /// Handles a change of the link's rate; the quota is relative to this rate.
     pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
         let memory = self.config.memory.seconds();
-        self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
+        self.voice *= libm::exp(-now.span_since(self.updated).seconds() / memory);
         self.updated = now;
         self.link = rate.bits_per_second() as f64 / 8.0;
         self.dominates = self.switch(self.dominates, self.config.quota * self.link);
@@ -98,7 +98,7 @@ impl VoiceGuard {
     pub fn arrival(&mut self, now: Instant, packet: &Packet) {
         // Exponential average: r(t) = Σ size·exp(−(t − tᵢ)/T)/T, updated lazily.
         let memory = self.config.memory.seconds();
-        self.voice *= libm::exp(-now.since(self.updated).seconds() / memory);
+        self.voice *= libm::exp(-now.span_since(self.updated).seconds() / memory);
         self.updated = now;
         if packet.class == Class::Voice {
             self.voice += f64::from(packet.wire) / memory;

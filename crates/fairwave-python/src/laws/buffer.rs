@@ -85,7 +85,7 @@ impl Buffer {
 
     /// Time at which the packet at a place arrived, seconds. None if the packet has left the buffer.
     fn since(&self, place: PyRef<'_, Place>) -> PyResult<Option<f64>> {
-        Self::ask(|buffer| buffer.since(place.0).map(seconds))
+        Self::ask(|buffer| buffer.arrival_time(place.0).map(seconds))
     }
 
     /// The packet that has waited longest.
@@ -100,12 +100,12 @@ impl Buffer {
 
     /// The packet that arrived just before this one.
     fn before(&self, place: PyRef<'_, Place>) -> PyResult<Option<Place>> {
-        Self::place(|buffer| buffer.before(place.0))
+        Self::place(|buffer| buffer.previous(place.0))
     }
 
     /// Packet number `index` in an arbitrary order, from 0. A uniform index gives a uniform choice.
     fn any(&self, index: u64) -> PyResult<Option<Place>> {
-        Self::place(|buffer| buffer.any(index))
+        Self::place(|buffer| buffer.pick(index))
     }
 
     /// The packet of a class that has waited longest.
@@ -121,7 +121,7 @@ impl Buffer {
 
     /// Waiting packets and bytes of a flow, for disciplines with `by_flow`.
     fn of_flow(&self, flow: u32) -> PyResult<(u32, u64)> {
-        Self::ask(|buffer| counted(buffer.of_flow(FlowId(flow))))
+        Self::ask(|buffer| counted(buffer.flow_tally(FlowId(flow))))
     }
 
     /// Number of flows with waiting packets, for disciplines with `by_flow`.

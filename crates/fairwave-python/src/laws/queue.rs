@@ -130,7 +130,7 @@ impl Queue {
     /// victim rule's draws stay the same.
     fn give_random_numbers(&self, stream: &Stream) {
         if let Some(random) = self.random.as_ref().map(Py::get).filter(|random| !random.is_there()) {
-            random.replace(Some(Seed(stream.clone().below(u64::MAX)).stream("discipline")));
+            random.replace(Some(Seed(stream.clone().uniform_below(u64::MAX)).stream("discipline")));
         }
     }
 

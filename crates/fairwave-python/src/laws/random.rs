@@ -72,7 +72,7 @@ impl Random {
 
     /// A whole number from 0 to `bound` − 1, uniformly distributed. 0 if `bound` is 0.
     fn below(&self, bound: u64) -> PyResult<u64> {
-        self.draw(|stream| stream.below(bound))
+        self.draw(|stream| stream.uniform_below(bound))
     }
 
     /// True with probability `p`. Draws one number for any `p`.

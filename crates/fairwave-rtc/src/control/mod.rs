@@ -325,12 +325,12 @@ pub fn register<L: ControlLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Registers a rate controller that was created at run time: see [`Registry::give`].
+/// Registers a rate controller that was created at run time: see [`Registry::add_runtime`].
 ///
 /// # Errors
 /// The name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
-    OWN.give(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, given)
+    OWN.add_runtime(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, given)
 }
 
 rate_controllers! { laws! (family! (RateControlConfig, "name", "rate controller", dyn AnyControlLaw, OWN)) }

@@ -335,9 +335,9 @@ impl Audio {
             let known = *known;
             self.coarse += u64::from(known.coarse);
             self.restored += u64::from(known.restored);
-            self.delay_sum += played_at.since(known.created).seconds();
+            self.delay_sum += played_at.span_since(known.created).seconds();
             self.last = Some((played_at, known.created));
-            self.counts.delay += played_at.since(known.arrived).seconds() * samples as f64;
+            self.counts.delay += played_at.span_since(known.arrived).seconds() * samples as f64;
             self.counts.target += target * samples as f64;
             self.counts.emitted += samples;
         }
@@ -381,7 +381,7 @@ impl Audio {
         sample.total_samples_received = samples(counts.speech + counts.concealed + counts.silence + counts.inserted)
             .saturating_sub(samples(counts.removed));
         sample.packets_discarded = counts.discarded;
-        sample.estimated_playout = self.last.map(|(played, created)| created + at.since(played));
+        sample.estimated_playout = self.last.map(|(played, created)| created + at.span_since(played));
     }
 
     /// Returns the mean mouth-to-ear delay, seconds; `None` if nothing was played.

@@ -55,7 +55,7 @@ impl Arrivals {
         if self.next.is_some_and(|next| next >= self.end()) {
             while let Some(front) = self.kept.front()
                 && self.begin < number
-                && front.is_none_or(|(arrived, _)| now.since(arrived) > BACK)
+                && front.is_none_or(|(arrived, _)| now.span_since(arrived) > BACK)
             {
                 self.kept.pop_front();
                 self.begin += 1;
@@ -269,7 +269,7 @@ impl Reports {
             streams.push(StreamReport { ssrc: ssrc.number(), base: next as u16, packets });
         }
         (self.first, self.marker) = (None, false);
-        let paid = self.sent.map_or(0.0, |sent| now.since(sent).seconds() * self.most / 8.0);
+        let paid = self.sent.map_or(0.0, |sent| now.span_since(sent).seconds() * self.most / 8.0);
         self.debt = (self.debt - paid).max(0.0) + bytes + OVERHEAD;
         self.sent = Some(now);
         self.possible = now + Span::from_seconds(self.debt * 8.0 / self.most).clamp(APART, APART_MOST);

@@ -53,7 +53,7 @@ impl Smoothness {
             self.first = Some(now);
             return false;
         };
-        let gap = now.since(last).saturating_sub(away);
+        let gap = now.span_since(last).saturating_sub(away);
         self.away += away;
         self.gaps_sum += gap.seconds();
         self.gaps_squares += gap.seconds() * gap.seconds();
@@ -96,7 +96,7 @@ impl Smoothness {
     /// pause; otherwise 0.
     fn stands(&self, end: Instant, away: Span) -> Span {
         let Some(last) = self.last else { return Span::ZERO };
-        let stands = end.since(last).saturating_sub(away);
+        let stands = end.span_since(last).saturating_sub(away);
         let still = stands > PAUSE || self.is_freeze(stands, self.sum + stands, self.gaps.len() + 1);
         if still { stands } else { Span::ZERO }
     }
@@ -116,7 +116,7 @@ impl Smoothness {
     /// 1.
     pub fn freeze_ratio(&self, end: Instant, away: Span) -> f64 {
         let Some(first) = self.first else { return 0.0 };
-        let whole = end.since(first).saturating_sub(self.away + away).seconds();
+        let whole = end.span_since(first).saturating_sub(self.away + away).seconds();
         if whole > 0.0 { (self.still(end, away) / whole).min(1.0) } else { 0.0 }
     }
 

@@ -211,7 +211,7 @@ impl JitterEstimator {
 
     fn on_noise(&mut self, now: Instant, unexplained: f64) {
         if let Some(before) = self.updated.replace(now) {
-            let gap = now.since(before).seconds();
+            let gap = now.span_since(before).seconds();
             self.gaps.push_back(gap);
             self.gaps_sum += gap;
             if self.gaps.len() > GAPS
@@ -256,7 +256,7 @@ impl JitterEstimator {
     /// Returns the estimate at `now`. It counts in part below 10 frames/s, and is zero below 5.
     pub fn estimate(&mut self, now: Instant) -> Span {
         let mut jitter = self.calculate() + SYSTEM;
-        if now.since(self.nacked) > NACKS_FORGOTTEN {
+        if now.span_since(self.nacked) > NACKS_FORGOTTEN {
             self.nacks = 0;
         }
         jitter = jitter.max(self.held);

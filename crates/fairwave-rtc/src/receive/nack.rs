@@ -99,7 +99,7 @@ impl NackList {
     pub fn on_timer(&mut self, now: Instant, ask: &mut Vec<u64>) {
         let (round_trip, retries) = (self.round_trip, self.retries);
         self.missing.retain(|&number, missing| {
-            if now.since(missing.last) < round_trip {
+            if now.span_since(missing.last) < round_trip {
                 return true;
             }
             ask.push(number);

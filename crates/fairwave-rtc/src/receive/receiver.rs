@@ -605,7 +605,7 @@ impl WebrtcReceiver {
     /// Performs the updates of each second.
     fn keep_house(&mut self, now: Instant) {
         let (before, bytes) = self.bytes_before;
-        let seconds = now.since(before).seconds();
+        let seconds = now.span_since(before).seconds();
         if seconds > 0.0 {
             self.rate = (self.bytes - bytes) as f64 * 8.0 / seconds;
             self.wide.on_rate(self.rate);

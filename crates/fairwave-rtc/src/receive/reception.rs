@@ -95,7 +95,7 @@ impl Reception {
                 && timestamp != before
             {
                 let ticks = f64::from(timestamp.wrapping_sub(before) as i32);
-                let difference = (now.since(arrived).seconds() * self.clock - ticks).abs();
+                let difference = (now.span_since(arrived).seconds() * self.clock - ticks).abs();
                 if difference < LARGEST_DIFFERENCE {
                     self.jitter += (difference - self.jitter) / 16.0;
                 }

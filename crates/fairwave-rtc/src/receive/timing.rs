@@ -72,10 +72,10 @@ impl Extrapolator {
     }
 
     fn update(&mut self, now: Instant, timestamp: u32) {
-        if now.since(self.last) > SILENCE {
+        if now.span_since(self.last) > SILENCE {
             *self = Extrapolator::new(now);
         }
-        let passed = now.since(self.last).millis();
+        let passed = now.span_since(self.last).millis();
         let mut ticks = serial::unwrap(self.near, timestamp);
         if let Some(before) = self.before
             && (ticks as f64 - before as f64 - passed * self.line[0]).abs() > JUMP
@@ -85,7 +85,7 @@ impl Extrapolator {
         }
         self.last = now;
         self.near = ticks;
-        let time = now.since(self.start).millis();
+        let time = now.span_since(self.start).millis();
         let first = *self.first.get_or_insert_with(|| {
             self.line[1] = -self.line[0] * time;
             ticks
@@ -251,7 +251,7 @@ impl Timing {
         let render = self.render_time(timestamp, now);
         let wait = match render {
             None if waiting > LOW_LATENCY_QUEUE => 0.0,
-            None => self.last_decode.map_or(0.0, |decoded| (decoded + LOW_LATENCY_PACING).since(now).millis()),
+            None => self.last_decode.map_or(0.0, |decoded| (decoded + LOW_LATENCY_PACING).span_since(now).millis()),
             Some(render) => (render - now.seconds()) * 1e3 - self.decode() - self.render_delay,
         };
         if wait <= LATE && !last() {

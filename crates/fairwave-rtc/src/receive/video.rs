@@ -162,7 +162,7 @@ impl Video {
                 Schedule::Drop => self.frames.take(moment, false),
                 Schedule::Decode(when, render) => {
                     // It is decoded before the stream times out.
-                    let latest = self.timeout.since(now).saturating_sub(Span::from_millis(1));
+                    let latest = self.timeout.span_since(now).saturating_sub(Span::from_millis(1));
                     self.render_at = render;
                     self.decode_at = when.min(now + latest).max(now).max(self.decoder_free);
                     return;
@@ -213,12 +213,12 @@ impl Video {
         }
         self.timing.on_decode(now, self.render_at, again);
         let (target, minimum) = self.timing.buffer_targets();
-        self.buffer_delay += now.since(begun).seconds();
+        self.buffer_delay += now.span_since(begun).seconds();
         self.target += target / 1e3;
         self.minimum += minimum / 1e3;
         self.decoded += 1;
         self.decoded_lately.push_back(now);
-        while self.decoded_lately.front().is_some_and(|&then| now.since(then) >= Span::from_secs(1)) {
+        while self.decoded_lately.front().is_some_and(|&then| now.span_since(then) >= Span::from_secs(1)) {
             self.decoded_lately.pop_front();
         }
         self.decoder_free = now + self.config.decode_time;
@@ -229,12 +229,12 @@ impl Video {
         if let Some(before) = self.smoothness.last() {
             shown = shown.max(before);
             away = self.away(last.created);
-            let seconds = shown.since(before).saturating_sub(away).seconds();
+            let seconds = shown.span_since(before).saturating_sub(away).seconds();
             self.seen.add(self.picture, seconds);
         }
         self.smoothness.on_shown(shown, away);
         self.picture = picture(&self.backstage, &last);
-        self.delay_sum += shown.since(last.created).seconds();
+        self.delay_sum += shown.span_since(last.created).seconds();
         self.playing = Some((shown, last.created));
         self.schedule(now);
         Some(last)
@@ -254,12 +254,12 @@ impl Video {
         if now < self.timeout {
             return false;
         }
-        if now.since(self.last_packet) >= INACTIVE {
+        if now.span_since(self.last_packet) >= INACTIVE {
             self.timeout = Instant::NEVER;
             return false;
         }
         self.timeout = now + self.patience();
-        self.last_key_packet.is_none_or(|last| now.since(last) >= self.config.max_wait_for_key_frame)
+        self.last_key_packet.is_none_or(|last| now.span_since(last) >= self.config.max_wait_for_key_frame)
     }
 
     /// Sets the round trip.
@@ -288,7 +288,7 @@ impl Video {
         sample.frames_dropped = self.frames.dropped;
         sample.frame_width = self.picture.map_or(0, |picture| u32::from(picture.width));
         sample.frame_height = self.picture.map_or(0, |picture| u32::from(picture.height));
-        let lately = self.decoded_lately.iter().filter(|&&then| at.since(then) < Span::from_secs(1)).count();
+        let lately = self.decoded_lately.iter().filter(|&&then| at.span_since(then) < Span::from_secs(1)).count();
         sample.frames_per_second = lately as f64;
         sample.total_inter_frame_delay = shown.gaps_sum;
         sample.total_squared_inter_frame_delay = shown.gaps_squares;
@@ -300,7 +300,7 @@ impl Video {
         sample.jitter_buffer_target_delay = self.target;
         sample.jitter_buffer_minimum_delay = self.minimum;
         sample.jitter_buffer_emitted_count = self.decoded;
-        sample.estimated_playout = self.playing.map(|(shown, created)| created + at.since(shown));
+        sample.estimated_playout = self.playing.map(|(shown, created)| created + at.span_since(shown));
     }
 
     /// Returns the mean time from capture to display, seconds; `None` if nothing was shown.
@@ -315,13 +315,13 @@ impl Video {
         let freeze_ratio = self.smoothness.freeze_ratio(end, away);
         if let Some(last) = self.smoothness.last() {
             // The last picture stays on the screen until the end.
-            let seconds = end.since(last).saturating_sub(away).seconds();
+            let seconds = end.span_since(last).saturating_sub(away).seconds();
             seen.add(self.picture, seconds);
         }
         let time =
-            self.first_packet.map_or(0.0, |first| end.since(first).saturating_sub(self.absent(first, end)).seconds());
+            self.first_packet.map_or(0.0, |first| end.span_since(first).saturating_sub(self.absent(first, end)).seconds());
         let begins = self.smoothness.first().unwrap_or(end);
-        let left_out = self.absent(Instant::ZERO, begins).saturating_sub(self.off.within(Instant::ZERO, begins));
+        let left_out = self.absent(Instant::ZERO, begins).saturating_sub(self.off.covered(Instant::ZERO, begins));
         let mean = |sum: f64| if seen.time > 0.0 { sum / seen.time } else { 0.0 };
         let rating = if packets == 0 {
             Rated::Not(Unrated::NothingReceived)

@@ -53,7 +53,7 @@ impl Protection {
 
     /// Records a loss report: share of packets lost, and round trip.
     pub fn on_report(&mut self, now: Instant, lost: f64, round_trip: Span) {
-        while self.losses.front().is_some_and(|(then, _)| now.since(*then) > WINDOW) {
+        while self.losses.front().is_some_and(|(then, _)| now.span_since(*then) > WINDOW) {
             self.losses.pop_front();
         }
         // Keeps the maximum of a window: values below a later one never count again.

@@ -150,7 +150,7 @@ impl SentHistory {
         let newest = self.reports.iter().rev().find(|report| report.arrived.is_some());
         Reported {
             packets: &self.reports,
-            round_trip: newest.map(|report| now.since(report.packet.sent)),
+            round_trip: newest.map(|report| now.span_since(report.packet.sent)),
             in_flight: Bytes::new(self.in_flight),
         }
     }

@@ -175,7 +175,7 @@ impl WebrtcSender {
         backstage: Backstage,
     ) -> Result<Self, ConfigError> {
         config.check()?;
-        let seed = Seed(stream.below(u64::MAX));
+        let seed = Seed(stream.uniform_below(u64::MAX));
         let mut numbers = seed.stream("rtp");
         let mut streams = Vec::new();
         let mut shares = Vec::new();
@@ -203,7 +203,7 @@ impl WebrtcSender {
             let packet_rate = |payload| Self::packet_rate(frame_rate, payload, config);
             let share = Share::new(packet_rate(least), packet_rate(most), config.suspend, video.priority);
             shares.push(share);
-            let off = media.off(kind);
+            let off = media.off_times(kind);
             let camera = Camera {
                 kind,
                 encoder,
@@ -332,7 +332,7 @@ impl WebrtcSender {
         self.next_switch = Instant::NEVER;
         for (camera, share) in self.cameras.iter_mut().zip(self.shares.iter_mut().skip(first)) {
             self.next_switch = self.next_switch.min(camera.off.next(now));
-            let off = camera.off.until(now).is_some();
+            let off = camera.off.end_at(now).is_some();
             if off == camera.is_off {
                 continue;
             }
@@ -355,7 +355,7 @@ impl WebrtcSender {
         let mut shares = self.shares.iter();
         let first = self.microphone.is_some().then(|| shares.next()).flatten();
         if let (Some(microphone), Some(share)) = (&mut self.microphone, first) {
-            let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).per(microphone.frame);
+            let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).rate_over(microphone.frame);
             let payload = share.given.saturating_sub(headers.bits_per_second());
             microphone.target = Rate::from_bits_per_second(payload);
             if let Some(stream) = self.streams.first_mut() {
@@ -381,7 +381,7 @@ impl WebrtcSender {
             for stream in self.streams.iter_mut().filter(|stream| stream.kind == camera.kind) {
                 stream.sample.target_bitrate = payload as f64;
                 if stream.sample.quality_limitation != reason {
-                    let passed = now.since(stream.limited_since).seconds();
+                    let passed = now.span_since(stream.limited_since).seconds();
                     let place = stream.sample.quality_limitation as usize;
                     if let Some(span) = stream.sample.quality_limitation_durations.get_mut(place) {
                         *span += passed;
@@ -396,7 +396,7 @@ impl WebrtcSender {
     /// Takes the samples that were due before `now`, and the overhead of repair in the past second.
     fn sample(&mut self, now: Instant) {
         // After an hour without a call, the missed samples are skipped.
-        let missed = now.since(self.next_sample.min(now));
+        let missed = now.span_since(self.next_sample.min(now));
         if missed > Span::from_secs(3600) {
             self.next_sample += SAMPLE_EVERY * (missed.nanos() / SAMPLE_EVERY.nanos());
         }
@@ -419,7 +419,7 @@ impl WebrtcSender {
             self.shown.outbound.push(stream.sample_at(at));
         }
         let view = self.controller.view();
-        let waits = self.pacer.oldest().map_or(Span::ZERO, |oldest| at.since(oldest.since));
+        let waits = self.pacer.oldest().map_or(Span::ZERO, |oldest| at.span_since(oldest.since));
         self.shown.transport.push(TransportSample {
             at,
             available_outgoing_bitrate: view.capacity.unwrap_or(self.decision.target.bits_per_second() as f64),
@@ -442,7 +442,7 @@ impl WebrtcSender {
             return false;
         };
         // The first packet of a talk spurt has the marker (RFC 3551 §4.1): speech after silence.
-        let gap = microphone.newest.is_none_or(|(newest, _)| unit.created.since(newest) > microphone.frame * 2);
+        let gap = microphone.newest.is_none_or(|(newest, _)| unit.created.span_since(newest) > microphone.frame * 2);
         let marker = frame.speech && (!microphone.speech || gap);
         microphone.speech = frame.speech;
         microphone.newest = Some((unit.created, unit.id));
@@ -641,7 +641,7 @@ impl WebrtcSender {
                         self.backlog.payload = self.backlog.payload - payload;
                         if ends_unit(&packet) {
                             self.backlog.units -= 1;
-                            self.backlog.longest = self.backlog.longest.max(now.since(packet.created));
+                            self.backlog.longest = self.backlog.longest.max(now.span_since(packet.created));
                         }
                     }
                     self.pads |= packet.carries != Carries::Padding;
@@ -711,7 +711,7 @@ impl WebrtcSender {
         }
         let sample = &mut stream.sample;
         sample.packets_sent += 1;
-        sample.total_packet_send_delay += now.since(since).seconds();
+        sample.total_packet_send_delay += now.span_since(since).seconds();
         let payload = u64::from(header.payload);
         let headers = u64::from(wire.saturating_sub(sizes::LOWER)).saturating_sub(payload);
         sample.header_bytes_sent += headers;
@@ -835,7 +835,7 @@ impl WebrtcSender {
     fn key_frame(&mut self, now: Instant, ssrc: Ssrc) {
         let spacing = self.config.key_frame_spacing;
         let Some(stream) = self.stream(ssrc) else { return };
-        if stream.asked_key.is_some_and(|then| now.since(then) < spacing) {
+        if stream.asked_key.is_some_and(|then| now.span_since(then) < spacing) {
             return;
         }
         stream.asked_key = Some(now);
@@ -925,7 +925,7 @@ impl WebrtcSender {
             round_trip: self.feedback_round_trip.unwrap_or_default(),
             in_flight: reported.in_flight,
             waiting: self.pacer.waiting(),
-            waits: self.pacer.oldest().map_or(Span::ZERO, |oldest| now.since(oldest.since)),
+            waits: self.pacer.oldest().map_or(Span::ZERO, |oldest| now.span_since(oldest.since)),
         });
     }
 
@@ -967,7 +967,7 @@ impl Sender for WebrtcSender {
         }
         self.sample(now);
         self.switch(now);
-        let encoded = match StreamKind::of(unit.layer) {
+        let encoded = match StreamKind::from_number(unit.layer) {
             Some(StreamKind::Audio) => self.encode_audio(now, &unit),
             Some(kind) => self.encode_video(now, &unit, kind),
             None => false,

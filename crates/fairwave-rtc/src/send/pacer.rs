@@ -195,7 +195,7 @@ impl Pacer {
     }
 
     fn pay(&mut self, now: Instant) {
-        let passed = now.since(self.paid).seconds();
+        let passed = now.span_since(self.paid).seconds();
         self.paid = self.paid.max(now);
         self.debt = (self.debt - self.paying_rate(now) * passed).max(0.0);
         self.padding_debt = (self.padding_debt - self.padding.bits_per_second() as f64 * passed).max(0.0);
@@ -365,7 +365,7 @@ mod tests {
             pacer.push(at(0), packet(Carries::Video, 1000, 0));
         }
         assert_eq!(leave(&mut pacer, at(0)).len(), 5);
-        assert_eq!(pacer.deadline(false).since(at(40)).nanos(), 1);
+        assert_eq!(pacer.deadline(false).span_since(at(40)).nanos(), 1);
         assert_eq!(leave(&mut pacer, at(39)).len(), 0, "not before all of it is paid");
         pacer.push(at(39), packet(Carries::Audio, 100, 39));
         assert_eq!(leave(&mut pacer, at(39)), [Carries::Audio], "audio does not wait, but is counted");
@@ -396,7 +396,7 @@ mod tests {
         }
         assert_eq!(leave(&mut pacer, at(0)).len(), 1);
         let next = pacer.deadline(false);
-        assert!(next.since(at(8)) <= Span::from_nanos(1));
+        assert!(next.span_since(at(8)) <= Span::from_nanos(1));
         assert_eq!(leave(&mut pacer, next).len(), 1);
     }
 
@@ -461,7 +461,7 @@ mod tests {
             }
         }
         assert!(packets >= 5 && bytes >= 1687, "{packets} packets, {bytes} B");
-        let rate = Bytes::new(bytes - 225).per(now - at(10)).bits_per_second();
+        let rate = Bytes::new(bytes - 225).rate_over(now - at(10)).bits_per_second();
         assert!((850_000..950_000).contains(&rate), "{rate}");
     }
 

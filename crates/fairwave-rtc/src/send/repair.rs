@@ -117,7 +117,7 @@ impl RateLimiter {
     /// Checks whether `bytes` more are within the rate, and uses them if so.
     pub fn try_use(&mut self, now: Instant, bytes: u64, rate: Rate) -> bool {
         while let Some((used, size)) = self.used.front()
-            && now.since(*used) >= Span::from_secs(1)
+            && now.span_since(*used) >= Span::from_secs(1)
         {
             self.bytes -= size;
             self.used.pop_front();

@@ -47,16 +47,16 @@ impl RtpStream {
     /// Returns a stream before its first packet; `random` draws its initial numbers (RFC 3550 §5.1).
     pub fn new(kind: StreamKind, simulcast: u8, random: &mut Stream) -> Self {
         // libwebrtc starts in the lower half, which leaves room before the first wrap.
-        let begin = random.below(1 << 15) as u16;
+        let begin = random.uniform_below(1 << 15) as u16;
         RtpStream {
             kind,
             simulcast,
             ssrc: Ssrc::new(kind, simulcast, Role::Media),
             begin,
             sequence: begin,
-            again: random.below(1 << 15) as u16,
-            parity: random.below(1 << 15) as u16,
-            offset: random.below(1 << 32) as u32,
+            again: random.uniform_below(1 << 15) as u16,
+            parity: random.uniform_below(1 << 15) as u16,
+            offset: random.uniform_below(1 << 32) as u32,
             frame: 0,
             newest: [[None; 8]; 8],
             history: PacketHistory::default(),
@@ -123,7 +123,7 @@ impl RtpStream {
         if !ends {
             return;
         }
-        while self.encoded.front().is_some_and(|then| now.since(*then) >= Span::from_secs(1)) {
+        while self.encoded.front().is_some_and(|then| now.span_since(*then) >= Span::from_secs(1)) {
             self.encoded.pop_front();
         }
         self.encoded.push_back(now);
@@ -157,14 +157,14 @@ impl RtpStream {
 
     /// Returns the counters at `at`.
     pub(super) fn sample_at(&mut self, at: Instant) -> OutboundSample {
-        while self.encoded.front().is_some_and(|then| at.since(*then) >= Span::from_secs(1)) {
+        while self.encoded.front().is_some_and(|then| at.span_since(*then) >= Span::from_secs(1)) {
             self.encoded.pop_front();
         }
         let mut sample = self.sample;
         sample.at = at;
         sample.frames_per_second = self.encoded.len() as f64;
         if self.kind != StreamKind::Audio {
-            let open = at.since(self.limited_since).seconds();
+            let open = at.span_since(self.limited_since).seconds();
             if let Some(place) = sample.quality_limitation_durations.get_mut(sample.quality_limitation as usize) {
                 *place += open;
             }

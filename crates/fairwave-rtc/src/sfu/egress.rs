@@ -184,7 +184,7 @@ impl Leg {
         }
         subscriber.awake = true;
         subscriber.on_timer(now);
-        if now.since(subscriber.chosen) >= CHOOSE_EVERY {
+        if now.span_since(subscriber.chosen) >= CHOOSE_EVERY {
             state.choose(now, self.to);
         }
         let Some((_, pair, subscriber)) = state.parties(self.from, self.to) else { return };
@@ -238,7 +238,7 @@ impl Leg {
                 let before = subscriber.target();
                 let changed = subscriber.on_feedback(now, packet);
                 let lower = subscriber.target() < before;
-                if lower || changed && now.since(subscriber.chosen) >= CHOOSE_EVERY {
+                if lower || changed && now.span_since(subscriber.chosen) >= CHOOSE_EVERY {
                     state.choose(now, self.to);
                 }
             }

@@ -156,7 +156,7 @@ impl Forward {
     fn limited_times(&self, now: Instant) -> [f64; 3] {
         let mut times = self.sample.quality_limitation_durations;
         if let Some(time) = times.get_mut(self.limited.0 as usize) {
-            *time += now.since(self.limited.1).seconds();
+            *time += now.span_since(self.limited.1).seconds();
         }
         times
     }

@@ -34,7 +34,7 @@ impl RateMeter {
     /// Adds a packet.
     pub fn add(&mut self, now: Instant, bytes: u64) {
         self.forget(now);
-        if self.latest.is_none_or(|latest| now.since(latest) > SILENT) {
+        if self.latest.is_none_or(|latest| now.span_since(latest) > SILENT) {
             self.begun = Some(now);
         }
         self.latest = Some(now);
@@ -49,13 +49,13 @@ impl RateMeter {
     /// Returns bits per second, over a shorter time while the layer is young, but at least over 300 ms.
     pub fn rate(&mut self, now: Instant) -> f64 {
         self.forget(now);
-        let since = self.begun.map_or(WINDOW, |begun| now.since(begun));
+        let since = self.begun.map_or(WINDOW, |begun| now.span_since(begun));
         self.sum as f64 * 8.0 / since.min(WINDOW).max(Span::from_millis(300)).seconds()
     }
 
     /// Checks whether packets arrived recently.
     pub fn is_sent(&self, now: Instant) -> bool {
-        self.latest.is_some_and(|latest| now.since(latest) <= SILENT)
+        self.latest.is_some_and(|latest| now.span_since(latest) <= SILENT)
     }
 }
 
@@ -90,7 +90,7 @@ impl Layers {
 
     /// Checks whether any layer is sent.
     pub fn is_sent(&self, now: Instant) -> bool {
-        self.latest.is_some_and(|latest| now.since(latest) <= SILENT)
+        self.latest.is_some_and(|latest| now.span_since(latest) <= SILENT)
     }
 
     /// Returns the available rungs with their rates, bits per second, ascending.

@@ -83,8 +83,8 @@ impl Listener {
         }
         let mut messages = Vec::new();
         let mut together = self.bundle.lock();
-        if now.since(together.since) >= HOUSEKEEPING {
-            let rate = together.bytes as f64 * 8.0 / now.since(together.since).seconds();
+        if now.span_since(together.since) >= HOUSEKEEPING {
+            let rate = together.bytes as f64 * 8.0 / now.span_since(together.since).seconds();
             together.wide.on_rate(rate);
             (together.bytes, together.since) = (0, now);
         }

@@ -104,7 +104,7 @@ impl Publisher {
         let (Some(layers), Some((measured, ladder))) = (self.layers.get_mut(place), self.ladders.get_mut(place)) else {
             return &[];
         };
-        if now.since(*measured) >= LADDER || ladder.is_empty() {
+        if now.span_since(*measured) >= LADDER || ladder.is_empty() {
             (*measured, *ladder) = (now, layers.ladder(now));
         }
         ladder
@@ -114,7 +114,7 @@ impl Publisher {
     pub fn want_key(&mut self, now: Instant, kind: StreamKind, layer: u8) {
         let asked = self.asked_key.get_mut(kind as usize).and_then(|layers| layers.get_mut(usize::from(layer)));
         let Some(asked) = asked else { return };
-        if asked.is_some_and(|then| now.since(then) < self.spacing) {
+        if asked.is_some_and(|then| now.span_since(then) < self.spacing) {
             return;
         }
         *asked = Some(now);

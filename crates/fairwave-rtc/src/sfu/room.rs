@@ -140,7 +140,7 @@ impl Room {
     /// # Errors
     /// Invalid parameters of the controller.
     pub fn new(setup: &RoomSetup, mut stream: Stream) -> Result<Self, ConfigError> {
-        let seed = Seed(stream.below(u64::MAX));
+        let seed = Seed(stream.uniform_below(u64::MAX));
         let many = setup.participants;
         let subscriber = |place: usize| -> Result<Subscriber, ConfigError> {
             let controller = setup.control.controller(seed.stream(&format!("control.{place}")))?;
@@ -177,7 +177,7 @@ impl Room {
         media: &Media,
         mut stream: Stream,
     ) -> Result<(WebrtcSender, Ingress), ConfigError> {
-        let seed = Seed(stream.below(u64::MAX));
+        let seed = Seed(stream.uniform_below(u64::MAX));
         let shared = Shared::default();
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let sender =
@@ -203,7 +203,7 @@ impl Room {
         media: &Media,
         mut stream: Stream,
     ) -> (Egress, Listener) {
-        let seed = Seed(stream.below(u64::MAX));
+        let seed = Seed(stream.uniform_below(u64::MAX));
         let shared = Shared::default();
         let mut state = self.lock();
         let many = state.setup.participants;

@@ -44,7 +44,7 @@ impl Speakers {
             return None;
         }
         let silent = self.chosen.iter_mut().min_by_key(|(one, last)| (*last, *one))?;
-        if now.since(silent.1) < HOLD {
+        if now.span_since(silent.1) < HOLD {
             return None;
         }
         Some(std::mem::replace(silent, (who, now)).0)

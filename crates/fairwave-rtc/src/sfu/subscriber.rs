@@ -209,7 +209,7 @@ impl Subscriber {
         if !self.pads {
             return None;
         }
-        while self.clusters.front().is_some_and(|one| one.is_done() || now.since(one.asked) > GIVEN_UP) {
+        while self.clusters.front().is_some_and(|one| one.is_done() || now.span_since(one.asked) > GIVEN_UP) {
             self.clusters.pop_front();
         }
         let cluster = self.clusters.front_mut()?;

@@ -118,7 +118,7 @@ pub fn run(scene: &Scene, config: &str, other: &mut dyn Controller) -> Seen {
             let feedback = Feedback {
                 now,
                 packets: &packets,
-                round_trip: newest.map_or(Span::ZERO, |report| now.since(report.packet.sent)),
+                round_trip: newest.map_or(Span::ZERO, |report| now.span_since(report.packet.sent)),
                 in_flight: Bytes::new(in_flight),
                 waiting: Bytes::new(waiting.iter().sum()),
                 waits: Span::ZERO,

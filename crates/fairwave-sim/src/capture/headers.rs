@@ -115,7 +115,7 @@ impl<'p> Headers<'p> {
         let (begin, time) = flow.spoken.filter(|_| !self.speech.is_empty())?;
         let Body::Datagram { payload, created, parts: 0..=1, .. } = packet.body else { return None };
         // Packets of one talkspurt follow without a gap.
-        let number = created.since(begin).nanos() / time.nanos().max(1);
+        let number = created.span_since(begin).nanos() / time.nanos().max(1);
         let first = (u128::from(number) * u128::from(payload) % self.speech.len() as u128) as usize;
         Some(self.speech.iter().cycle().skip(first).take(usize::from(payload)).copied().collect())
     }

@@ -126,7 +126,7 @@ impl Calls {
                 0 => WHOLE,
                 nanos => ((u128::from(first.nanos()) << 32) / u128::from(nanos)).min(u128::from(WHOLE)) as u64,
             };
-            let begin = Instant::ZERO + first.since(Instant::ZERO + part_of(total, scale));
+            let begin = Instant::ZERO + first.span_since(Instant::ZERO + part_of(total, scale));
             let [there, back] = [there, back].map(|delay| part_of(delay, scale));
             for message in Message::SETUP {
                 let at = match message {
@@ -198,7 +198,7 @@ fn first_packet(plan: &Plan, flow: &FlowPlan) -> Instant {
     };
     let stream: Stream = plan.seed.stream(&format!("flow.{}.traffic", script.name));
     let unit = Source::new(&flow.traffic, flow.start, stream).ok().and_then(|mut source| source.next_unit());
-    let after = unit.map_or(Span::ZERO, |unit| unit.created.since(flow.start)).nanos();
+    let after = unit.map_or(Span::ZERO, |unit| unit.created.span_since(flow.start)).nanos();
     let off = u128::from(after) * u128::from(plan.hosts.clock_skew.ppb()) / 1_000_000_000;
     flow.start + Span::from_nanos(after.saturating_sub(off as u64))
 }

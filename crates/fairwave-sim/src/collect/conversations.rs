@@ -1,7 +1,7 @@
 //! Conversation rows: both directions of each conversation together.
 
 use fairwave_core::quality::call::UnratedCause;
-use fairwave_core::quality::conversation::{Direction, Interval, both, joined, length, rate};
+use fairwave_core::quality::conversation::{Direction, Interval, overlap, joined, length, rate};
 use fairwave_core::quality::playout::{CallQuality, SpokenUnit, UnitFate, call_quality, play};
 use fairwave_core::traffic::Codec;
 use fairwave_core::units::{Instant, Span};
@@ -50,10 +50,10 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
     if on > 0.0 {
         let [one_said, other_said] = [&one, &other].map(|party| joined(party.said(), window));
         let [one_heard, other_heard] = [&one, &other].map(|party| joined(party.heard(), window));
-        let at_once = both(&one_said, &other_said).seconds();
+        let at_once = overlap(&one_said, &other_said).seconds();
         row.double_talk_meant = Some(at_once / on);
-        row.double_talk_heard_from = Some(both(&one_said, &other_heard).seconds() / on);
-        row.double_talk_heard_to = Some(both(&other_said, &one_heard).seconds() / on);
+        row.double_talk_heard_from = Some(overlap(&one_said, &other_heard).seconds() / on);
+        row.double_talk_heard_to = Some(overlap(&other_said, &one_heard).seconds() / on);
         let talked = length(&one_said).seconds() + length(&other_said).seconds() - at_once;
         row.mutual_silence_meant = Some((1.0 - talked / on).max(0.0));
     }

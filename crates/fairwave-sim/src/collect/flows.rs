@@ -167,7 +167,7 @@ const FATES: [&str; 7] = ["played", "arrived", "late", "dropped", "lost", "waiti
 
 /// Payload divided by a span, in bits per second; `None` for an empty span.
 pub(crate) fn rate(payload: u64, span: Span) -> Option<f64> {
-    (span > Span::ZERO).then(|| Bytes::new(payload).per(span).bits_per_second() as f64)
+    (span > Span::ZERO).then(|| Bytes::new(payload).rate_over(span).bits_per_second() as f64)
 }
 
 /// Returns the rules for the fates of a flow's units at the end of the run.
@@ -208,7 +208,7 @@ fn describe_units(row: &mut FlowRow, log: &UnitLog, due: &UnitsDue, tally: &Tall
         row.jitter_max_s = Some(log.jitter.largest().seconds());
     }
     let received = due.judged(log).filter(|(_, outcome)| *outcome == Outcome::Received);
-    if let Some(delays) = DelaySummary::of_units(received.map(|(unit, _)| (unit.created, unit.arrived))) {
+    if let Some(delays) = DelaySummary::from_units(received.map(|(unit, _)| (unit.created, unit.arrived))) {
         row.delay_mean_s = Some(delays.mean.seconds());
         row.delay_p50_s = Some(delays.p50.seconds());
         row.delay_p95_s = Some(delays.p95.seconds());

@@ -34,5 +34,5 @@ fn goodput(run: &RunRecord<'_>, members: &[usize]) -> Option<f64> {
     let on = || members.iter().map(|&flow| run.on(flow)).filter(|(from, until)| until > from);
     let from = on().map(|(from, _)| from).min()?;
     let until = on().map(|(_, until)| until).max()?;
-    rate(members.iter().map(|&flow| run.receiving[flow].measure.payload_while_on()).sum(), until.since(from))
+    rate(members.iter().map(|&flow| run.receiving[flow].measure.payload_while_on()).sum(), until.span_since(from))
 }

@@ -23,7 +23,7 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
     let there = |kind: StreamKind| Presence {
         from: planned.start,
         until: end,
-        off: planned.traffic.media().map_or_else(Spells::default, |media| media.off(kind)),
+        off: planned.traffic.media().map_or_else(Spells::default, |media| media.off_times(kind)),
     };
     // A server can withhold a stream, so the receiver may not know it.
     let forwarded = run.plan.flows[flow].is_forwarded();
@@ -52,7 +52,7 @@ struct Presence {
 impl Presence {
     /// Returns the seconds from the start to `until` with the camera on.
     fn on(&self, until: Instant) -> f64 {
-        until.since(self.from).saturating_sub(self.off.within(self.from, until)).seconds()
+        until.span_since(self.from).saturating_sub(self.off.covered(self.from, until)).seconds()
     }
 
     /// Returns the seconds without a moving picture, and the longest such interval.
@@ -119,7 +119,7 @@ impl Owner<'_> {
             silence_s: audio.map(|_| inbound.silent_concealed_samples as f64 / 48_000.0),
             longest_gap_s: audio.map(|audio| audio.longest_gap),
             gaps: audio.map(|audio| audio.gaps as f64),
-            measured_s: there.until.since(there.from).seconds(),
+            measured_s: there.until.span_since(there.from).seconds(),
             freezes: video.map(|_| inbound.freeze_count as f64),
             freeze_ratio: video.map(|video| video.freeze_ratio),
             longest_freeze_s: video.map(|video| video.longest_still),

@@ -10,7 +10,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> Vec<RadioRow> {
     for (plan, medium) in run.plan.media.iter().zip(run.media) {
         let counted = |member: usize| {
             let before = medium.before.get(member).copied().unwrap_or_default();
-            medium.medium.counters(member).since(&before)
+            medium.medium.counters(member).difference(&before)
         };
         let all: u64 = (0..medium.members.len()).map(|member| counted(member).airtime).sum();
         for (member, &link) in medium.members.iter().enumerate() {

@@ -75,7 +75,7 @@ impl RunRecord<'_> {
     pub fn bins(&self, flow: usize, from: Instant, to: Instant) -> Vec<Rate> {
         let bin = self.plan.record.bin;
         let payload: Vec<Bytes> = self.payload_in_bin(flow).iter().map(|&bytes| Bytes::new(bytes)).collect();
-        smoothness::rates(&payload, bin, bin, from.since(Instant::ZERO), to.since(Instant::ZERO))
+        smoothness::rates(&payload, bin, bin, from.span_since(Instant::ZERO), to.span_since(Instant::ZERO))
     }
 }
 

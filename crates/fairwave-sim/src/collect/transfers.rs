@@ -27,11 +27,11 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>
                     several.push(transfer);
                 }
             }
-            completions.push(completion(name, several.len() as u64, &Completions::of(&several)));
+            completions.push(completion(name, several.len() as u64, &Completions::from_transfers(&several)));
         } else if plan.at_most.is_some() {
             let begun = all.iter().filter(|&&flow| run.plan.flows[flow].start >= run.window.warmup);
             let fates: Vec<TransferRecord> = begun.map(|&flow| timed(run, flow)).collect();
-            let counted = Completions { times: None, slowdown: None, ..Completions::of(&fates) };
+            let counted = Completions { times: None, slowdown: None, ..Completions::from_transfers(&fates) };
             completions.push(completion(name, fates.len() as u64, &counted));
         }
     }

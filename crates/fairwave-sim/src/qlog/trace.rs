@@ -188,7 +188,7 @@ impl Trace {
         if let Body::Ack { next, echo, sack, .. } = packet.body {
             if next > self.acknowledged {
                 self.acknowledged = next;
-                let latest = at.since(echo).millis();
+                let latest = at.span_since(echo).millis();
                 self.latest = Some(latest);
                 self.smallest = Some(self.smallest.map_or(latest, |smallest| smallest.min(latest)));
             }

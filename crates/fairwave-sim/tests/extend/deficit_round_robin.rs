@@ -83,7 +83,7 @@ impl Discipline for DeficitRoundRobin {
     fn arrive(&mut self, arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
         // A flow without waiting packets loses its credit. Otherwise it could save credit while idle and send a
         // burst.
-        if arrival.buffer.of_flow(arrival.packet.flow).packets == 0 {
+        if arrival.buffer.flow_tally(arrival.packet.flow).packets == 0 {
             self.deficits.insert(arrival.packet.flow, 0);
         }
         Verdict::Admit
@@ -93,7 +93,7 @@ impl Discipline for DeficitRoundRobin {
         let first = buffer.flow_after(None)?;
         let (mut longest, mut flow) = (first, buffer.flow_after(Some(first))?);
         while flow != first {
-            if buffer.of_flow(flow).bytes > buffer.of_flow(longest).bytes {
+            if buffer.flow_tally(flow).bytes > buffer.flow_tally(longest).bytes {
                 longest = flow;
             }
             flow = buffer.flow_after(Some(flow))?;
@@ -102,7 +102,7 @@ impl Discipline for DeficitRoundRobin {
     }
 
     fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        let mut flow = match self.turn.filter(|flow| buffer.of_flow(*flow).packets > 0) {
+        let mut flow = match self.turn.filter(|flow| buffer.flow_tally(*flow).packets > 0) {
             Some(flow) => flow,
             None => self.grant(buffer.flow_after(None)?),
         };
@@ -116,7 +116,7 @@ impl Discipline for DeficitRoundRobin {
             }
             *deficit -= size;
             let (packet, _) = buffer.serve(place)?;
-            if buffer.of_flow(flow).packets == 0 {
+            if buffer.flow_tally(flow).packets == 0 {
                 // The flow has left the round, so choose the next turn now.
                 self.turn = None;
                 if next != flow {

@@ -108,7 +108,7 @@ mod tests {
         for id in 0.. {
             let unit = source.next_unit().expect("it never ends");
             assert_eq!((unit.id, unit.payload), (id, 500));
-            let Some(count) = counts.get_mut(unit.created.since(start).seconds() as usize) else { break };
+            let Some(count) = counts.get_mut(unit.created.span_since(start).seconds() as usize) else { break };
             *count += 1.0;
         }
         let mean = counts.iter().sum::<f64>() / 5000.0;

@@ -96,7 +96,7 @@ impl SpacedSender {
             && let Some(packet) = self.waiting.pop_front()
         {
             self.free = now + self.rate.time_for(Bytes::new(u64::from(packet.wire)));
-            self.longest = self.longest.max(now.since(created(&packet)));
+            self.longest = self.longest.max(now.span_since(created(&packet)));
             out.packets.push(packet);
         }
     }

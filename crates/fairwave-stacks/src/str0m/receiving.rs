@@ -128,7 +128,7 @@ impl Receiving {
 
     fn packet(&mut self, now: Instant, payload: &[u8]) {
         let Some(header) = payload.first_chunk::<HEADER>().map(Header::read) else { return };
-        let video = StreamKind::of(header.layer) == Some(StreamKind::Video);
+        let video = StreamKind::from_number(header.layer) == Some(StreamKind::Video);
         if video {
             self.begins.get_or_insert(now);
             self.sample.packets_received += 1;

@@ -119,7 +119,7 @@ impl Sending {
             // Camera and microphone are off until the connection is established.
             return;
         }
-        match StreamKind::of(unit.layer) {
+        match StreamKind::from_number(unit.layer) {
             Some(StreamKind::Audio) => {
                 let Some((encoder, rate)) = &mut self.audio else { return };
                 let Some(frame) = encoder.encode(unit.created, *rate, 0.0) else { return };

@@ -245,7 +245,7 @@ struct Aggregation {
 
 impl Aggregation {
     fn update(&mut self, path: &Path, newly: f64, bw: f64, window: f64, round: u64, long: bool) {
-        let mut expected = bw * path.now.since(self.since).seconds();
+        let mut expected = bw * path.now.span_since(self.since).seconds();
         if self.delivered <= expected {
             (self.delivered, self.since, expected) = (0.0, path.now, 0.0);
         }

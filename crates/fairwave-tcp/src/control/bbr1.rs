@@ -273,7 +273,7 @@ impl Bbr1 {
     /// `BBRCheckCyclePhase`.
     fn check_cycle_phase(&mut self, path: &Path, lost: u64, before: f64) {
         let State::ProbeBw(phase) = self.state else { return };
-        let is_full_length = path.now.since(self.cycle_at).seconds() > self.min_rtt;
+        let is_full_length = path.now.span_since(self.cycle_at).seconds() > self.min_rtt;
         let gain = CYCLE[phase];
         let ends = if gain > 1.0 {
             is_full_length && (lost > 0 || before >= self.inflight(gain))
@@ -290,7 +290,7 @@ impl Bbr1 {
 
     /// `BBREnterProbeBW`: starts in any phase except the draining one.
     fn enter_probe_bw(&mut self, now: Instant) {
-        let back = self.stream.below(CYCLE.len() as u64 - 1) as usize;
+        let back = self.stream.uniform_below(CYCLE.len() as u64 - 1) as usize;
         self.state = State::ProbeBw((CYCLE.len() - back) % CYCLE.len());
         self.cycle_at = now;
     }
@@ -320,7 +320,7 @@ impl Bbr1 {
 
     /// `BBRUpdateRTprop` and `BBRCheckProbeRTT`.
     fn check_probe_rtt(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
-        let expired = path.now.since(self.min_rtt_at) > self.config.min_rtt_window;
+        let expired = path.now.span_since(self.min_rtt_at) > self.config.min_rtt_window;
         if let Some(rtt) = round_trip(sample).filter(|rtt| *rtt <= self.min_rtt || expired) {
             (self.min_rtt, self.min_rtt_at) = (rtt, path.now);
         }

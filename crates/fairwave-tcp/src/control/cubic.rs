@@ -158,7 +158,7 @@ impl Cubic {
             None => self.begin(path.now, window.congestion),
         };
         if !filled {
-            epoch.began += path.now.since(epoch.last);
+            epoch.began += path.now.span_since(epoch.last);
         }
         epoch.last = path.now;
         self.epoch = Some(epoch);
@@ -168,7 +168,7 @@ impl Cubic {
         let (congestion, acknowledged) = (window.congestion, f64::from(path.acknowledged));
         let alpha = if self.alpha_one && self.reno >= self.prior { 1.0 } else { self.friendly_alpha() };
         self.reno += alpha * acknowledged / congestion;
-        let t = path.now.since(epoch.began).seconds();
+        let t = path.now.span_since(epoch.began).seconds();
         window.congestion = if epoch.window(self.c, t) < self.reno {
             congestion.max(self.reno)
         } else {
@@ -555,7 +555,7 @@ mod tests {
         (2..=100).for_each(|n| law.on_ack(&held(100 * n), &mut window));
         let before = window.congestion;
         let began = law.epoch.expect("it goes on").began;
-        let stood = began.since(epoch.began).seconds();
+        let stood = began.span_since(epoch.began).seconds();
         assert!((9.5..=10.0).contains(&stood), "{stood}");
         law.on_ack(&held(10_100), &mut window);
         assert_eq!(window.congestion, before);

@@ -202,7 +202,7 @@ impl LedbatPlusPlus {
     fn settle(&mut self, path: &Path) {
         let wait = match self.phase {
             Phase::First => path.rtt * SLOW_ROUNDS,
-            Phase::Slow { since, .. } | Phase::Back { since } => path.now.since(since) * PAUSE,
+            Phase::Slow { since, .. } | Phase::Back { since } => path.now.span_since(since) * PAUSE,
             Phase::Steady => return,
         };
         self.phase = Phase::Steady;

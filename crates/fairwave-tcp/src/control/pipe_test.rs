@@ -108,7 +108,7 @@ impl<C: Controller> Pipe<C> {
 
     /// Segments that wait at the bottleneck.
     pub fn queue(&self) -> f64 {
-        self.free_at.since(self.now).seconds() * self.rate
+        self.free_at.span_since(self.now).seconds() * self.rate
     }
 
     /// Runs until `seconds`, and calls `see` after each acknowledgement.
@@ -182,7 +182,7 @@ impl<C: Controller> Pipe<C> {
         };
         let path = &mut self.path;
         path.now = self.now;
-        path.rtt = self.now.since(sent.at);
+        path.rtt = self.now.span_since(sent.at);
         path.min_rtt = path.min_rtt.min(path.rtt);
         path.max_rtt = path.max_rtt.max(path.rtt);
         (path.acknowledged, path.unacknowledged, path.next) = (1, sent.number + 1, self.next);
@@ -209,9 +209,9 @@ impl<C: Controller> Pipe<C> {
             self.recover = Some(self.next);
             self.law.on_loss(&self.path, &mut self.window);
         }
-        let sending = sent.at.since(sent.first_at);
+        let sending = sent.at.span_since(sent.first_at);
         self.first_at = sent.at;
-        let interval = sending.max(self.now.since(sent.delivered_at));
+        let interval = sending.max(self.now.span_since(sent.delivered_at));
         let delivered = self.path.delivered - sent.delivered;
         let sample = RateSample {
             rate: (interval >= self.path.min_rtt).then(|| delivered as f64 / interval.seconds()),

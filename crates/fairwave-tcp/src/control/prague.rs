@@ -128,7 +128,7 @@ impl Prague {
 
     /// True if the virtual round trip has passed since then.
     fn has_passed(&self, path: &Path, since: Instant, window: &Window) -> bool {
-        self.pace(window).is_none() || path.now.since(since) >= self.config.rtt_virtual
+        self.pace(window).is_none() || path.now.span_since(since) >= self.config.rtt_virtual
     }
 
     /// Adopts the sender's change of the window.

@@ -112,7 +112,7 @@ impl Westwood {
 
     fn measure(&mut self, path: &Path) {
         self.pending += self.counter.count(path);
-        let elapsed = path.now.since(self.last).seconds();
+        let elapsed = path.now.span_since(self.last).seconds();
         if self.last == Instant::ZERO {
             self.last = path.now;
             self.pending = 0;

@@ -88,7 +88,7 @@ impl WestwoodPlus {
             return;
         }
         self.bits += f64::from(segments) * f64::from(path.payload) * 8.0;
-        let elapsed = path.now.since(self.began);
+        let elapsed = path.now.span_since(self.began);
         if elapsed >= path.rtt.max(LEAST_ROUND) {
             let sample = self.bits / elapsed.seconds();
             self.estimate =

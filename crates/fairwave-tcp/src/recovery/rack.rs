@@ -169,7 +169,7 @@ impl Rack {
             self.held.insert(first, end);
         }
         if let Some(sent_at) = newest {
-            self.rtt = now.since(sent_at.0);
+            self.rtt = now.span_since(sent_at.0);
             self.latest = self.latest.max(Some(sent_at));
         }
         self.held.count() - held
@@ -428,7 +428,7 @@ fn note_delivery(
     if sending.times > 1 {
         // The acknowledgement may be for an earlier transmission: its echo shows it, or it arrived too soon.
         let shortest = Some(connection.path().min_rtt).filter(|&rtt| rtt < Span::MAX).unwrap_or(Span::ZERO);
-        if connection.echo() < sending.at || now.since(sending.at) < shortest {
+        if connection.echo() < sending.at || now.span_since(sending.at) < shortest {
             return;
         }
     }

@@ -72,7 +72,7 @@ impl Vegas {
     /// True if the first unacknowledged segment has been in flight for longer than the fine timeout.
     fn is_first_expired(&self, connection: &Connection, now: Instant) -> bool {
         let left = connection.sending(connection.una()).at;
-        now.since(left).seconds() >= self.timeout
+        now.span_since(left).seconds() >= self.timeout
     }
 
     pub(super) fn on_duplicate(&mut self, connection: &mut Connection, now: Instant, out: &mut Output) {
@@ -140,7 +140,7 @@ impl Vegas {
         // Vegas times each segment. The time includes the wait at the receiver for a hole to be filled.
         // Retransmitted segments give no sample (Karn's rule).
         let sending = connection.sending(next - 1);
-        let rtt = if sending.times == 1 { now.since(sending.at) } else { Span::ZERO };
+        let rtt = if sending.times == 1 { now.span_since(sending.at) } else { Span::ZERO };
         connection.set_round_trip(rtt);
         connection.advance(now, next);
         connection.open_window();

@@ -243,8 +243,8 @@ impl TransportLaw for DvrcConfig {
 impl Checked for DvrcConfig {
     fn check(&self) -> Result<(), ConfigError> {
         check_sizes(self.segment, self.headers())?;
-        self.aiamd.check().map_err(|e| e.within("aiamd"))?;
-        self.timeout.check().map_err(|e| e.within("timeout"))?;
+        self.aiamd.check().map_err(|e| e.nested_in("aiamd"))?;
+        self.timeout.check().map_err(|e| e.nested_in("timeout"))?;
         if !(1..=MOST_LATER_ARRIVALS).contains(&usize::from(self.later_arrivals)) {
             return Err(ConfigError::new("later-arrivals", self.later_arrivals, "from 1 to 8", "later-arrivals = 1"));
         }

@@ -109,14 +109,14 @@ impl DvrcReceiver {
 
     /// The unit of both α of Eq. (11): one packet per round-trip time, or the configured rate.
     fn step(&self) -> Rate {
-        self.config.aiamd.step(self.config.segment.per(self.round_trip))
+        self.config.aiamd.step(self.config.segment.rate_over(self.round_trip))
     }
 
     /// The receiving rate that judges a loss detected now.
     fn judged_by(&mut self, now: Instant) -> Rate {
         let began = self.event.map_or(self.since, |(time, _)| Some(time)).unwrap_or(now);
         match self.config.measure {
-            Measured::Epoch if now > began => Bytes::new(self.epoch).per(now - began),
+            Measured::Epoch if now > began => Bytes::new(self.epoch).rate_over(now - began),
             _ => self.measure(now),
         }
     }

@@ -154,11 +154,11 @@ impl DvrcSender {
         }
         self.queue.push(unit);
         let waiting = self.queue.bytes();
-        let mut needed = Bytes::new(waiting).per(self.config.most_delay);
+        let mut needed = Bytes::new(waiting).rate_over(self.config.most_delay);
         // At this pace, the previous packet delays the first of the waiting packets by its transmission time.
         if let Some((time, payload)) = self.last {
             let with_last = Bytes::new(waiting + u64::from(payload));
-            needed = needed.max(with_last.per(self.config.most_delay + (now - time)));
+            needed = needed.max(with_last.rate_over(self.config.most_delay + (now - time)));
         }
         // Rates are whole bits per second. Adding one prevents rounding down from making the unit late.
         let needed = Rate::from_bits_per_second(needed.bits_per_second().saturating_add(1));

@@ -137,7 +137,7 @@ impl TransportLaw for RtcpConfig {
 
     /// `stream` supplies the intervals between reports.
     fn endpoints(&self, context: FlowContext, mut stream: Stream) -> Result<(RtcpSender, RtcpReceiver), ConfigError> {
-        let seed = Seed(stream.below(u64::MAX));
+        let seed = Seed(stream.uniform_below(u64::MAX));
         let sender = RtcpSender::new(context, self, seed.stream("sender"))?;
         Ok((sender, RtcpReceiver::new(context, self, seed.stream("receiver"))?))
     }

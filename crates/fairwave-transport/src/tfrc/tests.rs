@@ -404,7 +404,7 @@ proptest! {
         let mut stream = Seed(seed).stream("path");
         wire.fate = Box::new(move |_, _, _| match stream.uniform() {
             x if x < loss => PathFate::Lose,
-            x if x < loss + late => PathFate::Late(Span::from_millis(stream.below(300))),
+            x if x < loss + late => PathFate::Late(Span::from_millis(stream.uniform_below(300))),
             x if x < loss + late + twice => PathFate::Twice,
             _ => PathFate::Pass,
         });

@@ -7,13 +7,13 @@ use crate::traffic::Codec;
 use proptest::prelude::*;
 
 fn call(millis: u64, loss: f64, codec: Codec) -> f64 {
-    let codec = impairment::of(codec, Concealment::AppendixI).expect("in G.113");
+    let codec = impairment::for_codec(codec, Concealment::AppendixI).expect("in G.113");
     EModel::call(Span::from_millis(millis), loss, 1.0, codec).rate().r
 }
 
 /// Second implementation of G.107 clause 7, equation by equation, with the Recommendation's symbols and order, and with
 /// powers of dB instead of shared helpers. Returns Ro, Is, Idte, Idle, Idd.
-fn by_the_book(m: &EModel) -> [f64; 5] {
+fn textbook_terms(m: &EModel) -> [f64; 5] {
     let (slr, rlr, stmr) = (m.send_loudness, m.receive_loudness, m.sidetone_masking);
     let (ds, dr, telr, wepl) = (m.send_d_value, m.receive_d_value, m.talker_echo_loudness, m.weighted_echo_path_loss);
     let (t, tr, ta) = (m.echo_delay.millis(), m.round_trip_delay.millis(), m.absolute_delay.millis());
@@ -108,8 +108,8 @@ fn each_parameter_acts_as_in_an_independent_implementation() {
         EModel { noise_floor: -50.0, ..d },
     ];
     for model in variants {
-        assert_close(parts(&model), by_the_book(&model), &format!("{model:?}"));
-        let [ro, is, idte, idle, idd] = by_the_book(&model);
+        assert_close(parts(&model), textbook_terms(&model), &format!("{model:?}"));
+        let [ro, is, idte, idle, idd] = textbook_terms(&model);
         assert!((model.rate().r - (ro - is - idte - idle - idd).clamp(0.0, 100.0)).abs() < 1e-9, "{model:?}");
     }
 }
@@ -118,12 +118,12 @@ fn each_parameter_acts_as_in_an_independent_implementation() {
 fn a_packet_calls_rating_is_the_full_equation() {
     // Table 3's grid for planning: delay, loss, bursts and codec within their ranges.
     for codec in [Codec::G711, Codec::G729, Codec::G7231At63, Codec::GsmEnhancedFullRate] {
-        let factors = impairment::of(codec, Concealment::AppendixI).expect("in G.113");
+        let factors = impairment::for_codec(codec, Concealment::AppendixI).expect("in G.113");
         for millis in [0, 50, 150, 177, 250, 400, 500] {
             for ppl in [0.0, 1.0, 5.0, 20.0] {
                 for burst in [1.0, 1.5, 2.0] {
                     let model = EModel::call(Span::from_millis(millis), ppl / 100.0, burst, factors);
-                    let [ro, is, idte, idle, idd] = by_the_book(&model);
+                    let [ro, is, idte, idle, idd] = textbook_terms(&model);
                     let ie = factors.equipment;
                     let ie_eff = ie + (95.0 - ie) * ppl / (ppl / burst + factors.robustness);
                     let expected = (ro - is - idte - idle - idd - ie_eff).clamp(0.0, 100.0);
@@ -137,7 +137,7 @@ fn a_packet_calls_rating_is_the_full_equation() {
 
 #[test]
 fn a_call_echoes_after_its_delay_and_twice_it() {
-    let codec = impairment::of(Codec::G729, Concealment::AppendixI).expect("in G.113");
+    let codec = impairment::for_codec(Codec::G729, Concealment::AppendixI).expect("in G.113");
     let model = EModel::call(Span::from_millis(80), 0.03, 1.5, codec);
     let expected = EModel {
         echo_delay: Span::from_millis(80),
@@ -166,7 +166,7 @@ fn ratings_end_where_the_scale_does() {
 fn an_outage_is_no_worse_than_the_worst() {
     // One gap of half a call in an otherwise perfect call: BurstR is in the thousands; the plain equation gave R =
     // −981.
-    let codec = impairment::of(Codec::G711, Concealment::AppendixI).expect("in G.113");
+    let codec = impairment::for_codec(Codec::G711, Concealment::AppendixI).expect("in G.113");
     let outage = EModel::call(Span::from_millis(100), 0.5, 1500.0, codec).rate();
     assert!((0.0..50.0).contains(&outage.r), "{outage:?}");
 }
@@ -377,7 +377,7 @@ proptest! {
             round_trip_delay: Span::from_millis(tr), absolute_delay: Span::from_millis(ta), quantisation_units: qdu,
             circuit_noise: nc, send_room_noise: ps, receive_room_noise: pr, ..EModel::default()
         };
-        for (found, expected) in parts(&model).into_iter().zip(by_the_book(&model)) {
+        for (found, expected) in parts(&model).into_iter().zip(textbook_terms(&model)) {
             prop_assert!((found - expected).abs() < 1e-7, "{found} and {expected}");
         }
     }
@@ -387,7 +387,7 @@ proptest! {
         delay in 0u64..1000, more_delay in 0u64..500, loss in 0.0f64..0.9, more_loss in 0.0f64..0.1,
         burst in 1.0f64..8.0, more_burst in 0.0f64..4.0, codec in 0usize..25,
     ) {
-        let Some(codec) = impairment::of(Codec::ALL[codec], Concealment::AppendixI) else { return Ok(()) };
+        let Some(codec) = impairment::for_codec(Codec::ALL[codec], Concealment::AppendixI) else { return Ok(()) };
         let r = |delay, loss, burst| EModel::call(Span::from_millis(delay), loss, burst, codec).rate().r;
         let here = r(delay, loss, burst);
         prop_assert!(r(delay + more_delay, loss, burst) <= here + 1e-9);

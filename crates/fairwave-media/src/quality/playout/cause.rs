@@ -36,7 +36,7 @@ impl Causes {
     ///
     /// # Errors
     /// [`UnratedCause::NoImpairment`] for a codec without factors.
-    pub(super) fn of(
+    pub(super) fn attribute(
         codec: Codec,
         reception: Reception,
         delay: Span,
@@ -54,11 +54,11 @@ impl Causes {
             lateness: missing - lossy.equipment,
         };
         // No codec alone reduces R to 0, so this is R₀.
-        Ok(parts.within(whole.r + whole.equipment))
+        Ok(parts.limited_to(whole.r + whole.equipment))
     }
 
     /// Reduces all parts in proportion, to a sum of at most `all`.
-    fn within(self, all: f64) -> Self {
+    fn limited_to(self, all: f64) -> Self {
         let sum = self.codec + self.delay + self.loss + self.lateness;
         let share = if sum > all { all / sum } else { 1.0 };
         Causes {
@@ -83,7 +83,7 @@ mod tests {
     const DELAY: Span = Span::from_millis(250);
 
     fn causes(codec: Codec, delay: Span, lost: f64, missed: f64, burst_ratio: f64) -> Causes {
-        Causes::of(codec, Reception::default(), delay, lost, missed, burst_ratio).expect("in G.113")
+        Causes::attribute(codec, Reception::default(), delay, lost, missed, burst_ratio).expect("in G.113")
     }
 
     fn sum(causes: &Causes) -> f64 {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_codec_that_g113_does_not_have_has_no_parts() {
-        let refused = Causes::of(Codec::Ilbc20, Reception::default(), DELAY, 0.0, 0.0, 1.0);
+        let refused = Causes::attribute(Codec::Ilbc20, Reception::default(), DELAY, 0.0, 0.0, 1.0);
         assert_eq!(refused, Err(UnratedCause::NoImpairment(Codec::Ilbc20)));
     }
 

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     /// Algorithm 4 of Ramjee et al. 1994 with the paper's symbols: d̂ and v̂ after each delay, in milliseconds.
-    fn by_the_paper(delays: &[f64]) -> Vec<(f64, f64)> {
+    fn paper_algorithm(delays: &[f64]) -> Vec<(f64, f64)> {
         let (mut d, mut v, mut var, mut impulse) = (delays[0], 0.0, 0.0, false);
         let (mut one, mut two) = (delays[0], delays[0]);
         let mut out = vec![(d, v)];
@@ -179,7 +179,7 @@ mod tests {
         ];
         let mut estimates = Delays::new(Estimator::Spike);
         let mut in_spike = Vec::new();
-        for (delay, (mean, deviation)) in delays.iter().zip(by_the_paper(&delays)) {
+        for (delay, (mean, deviation)) in delays.iter().zip(paper_algorithm(&delays)) {
             estimates.on_arrival(*delay);
             assert!((estimates.mean - mean).abs() < 1e-9, "{delay}: {estimates:?}, d̂ {mean}");
             assert!((estimates.deviation - deviation).abs() < 1e-9, "{delay}: {estimates:?}, v̂ {deviation}");

@@ -87,7 +87,7 @@ pub fn call_quality(
     let lost_share = lost as f64 / sent as f64;
     let score = || {
         let rated = call::rate(codec, reception, delay, missed, burst_ratio)?;
-        let causes = Causes::of(codec, reception, delay, lost_share, missed, burst_ratio)?;
+        let causes = Causes::attribute(codec, reception, delay, lost_share, missed, burst_ratio)?;
         Ok(CallScore { rating: rated.rating, causes, mos: rated.mos, caveats: rated.caveats })
     };
     Ok(CallQuality {

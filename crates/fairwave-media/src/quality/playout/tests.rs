@@ -177,7 +177,7 @@ fn the_rating_is_the_e_models_at_what_was_missed_and_its_causes_add_up() {
     let call = spurt(&[Some(50), Some(60), None, Some(85), Some(52), Some(55)].repeat(40));
     for config in [fixed(30, Reference::First), PlayoutConfig::default()] {
         let quality = rated(&call, &config);
-        let codec = crate::quality::impairment::of(Codec::G711, Concealment::AppendixI).expect("in G.113");
+        let codec = crate::quality::impairment::for_codec(Codec::G711, Concealment::AppendixI).expect("in G.113");
         let burst_ratio = quality.burst_ratio.max(1.0);
         let same =
             crate::quality::emodel::EModel::call(quality.delay.expect("played"), quality.missed, burst_ratio, codec)

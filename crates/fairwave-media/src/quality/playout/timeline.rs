@@ -54,7 +54,7 @@ fn numbered(units: &[SpokenUnit], spurts: &[usize], length: Span) -> Vec<Packet>
         .map(|(unit, spoken)| {
             if let Some(before) = unit.checked_sub(1).and_then(|before| units.get(before)) {
                 let same = spurts[unit] == spurts[unit - 1];
-                media += if same { length } else { spoken.created.since(before.created) };
+                media += if same { length } else { spoken.created.span_since(before.created) };
             }
             let ends_talkspurt = spurts.get(unit + 1) != Some(&spurts[unit]);
             Packet { unit, media, length, ends_talkspurt }

@@ -117,7 +117,7 @@ impl View<'_> {
                 let worst = last.iter().fold(0.0, |worst: f64, error| worst.max(error.abs()));
                 self.mpc(self.predicted().map(|rate| rate / (1.0 + worst)))
             }
-            Abr::Rate => self.predicted().map_or(0, |rate| self.below(rate)),
+            Abr::Rate => self.predicted().map_or(0, |rate| self.rung_below(rate)),
             Abr::Lowest => 0,
             Abr::Highest => self.highest(),
         };
@@ -125,7 +125,7 @@ impl View<'_> {
     }
 
     /// Returns the highest rung below a rate, or the lowest rung.
-    fn below(&self, rate: f64) -> usize {
+    fn rung_below(&self, rate: f64) -> usize {
         self.ladder.iter().rposition(|rung| *rung < rate).unwrap_or(0)
     }
 
@@ -148,7 +148,7 @@ impl View<'_> {
         let map = self.map(reservoir, self.rate(0), self.rate(highest));
         let (up, down) = (self.rate((before + 1).min(highest)), self.rate(before.saturating_sub(1)));
         if map >= up {
-            self.below(map)
+            self.rung_below(map)
         } else if map <= down {
             self.ladder.iter().position(|rung| *rung > map).unwrap_or(highest)
         } else {

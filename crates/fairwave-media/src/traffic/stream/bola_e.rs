@@ -59,7 +59,7 @@ impl BolaE {
     }
 
     /// Returns the rung that maximises (V (v + γ) − level) / rate; among equals the higher one.
-    fn by_level(&self, level: f64) -> usize {
+    fn rung_for_level(&self, level: f64) -> usize {
         let value = |rung: usize| (self.v * (self.utilities[rung] + self.gamma) - level) / self.rates[rung];
         (1..self.rates.len()).fold(0, |best, rung| if value(rung) >= value(best) { rung } else { best })
     }
@@ -106,7 +106,7 @@ impl BolaE {
         let mut pause = 0.0;
         let mut rung = if self.steady {
             let level = view.buffer + self.placeholder;
-            let mut rung = self.by_level(level);
+            let mut rung = self.rung_for_level(level);
             // BOLA-O: no rise above the sustainable throughput.
             if rung > self.last && rung > sustained {
                 rung = sustained.max(self.last);
@@ -174,7 +174,7 @@ mod tests {
         let bola = BolaE::new(&LADDER);
         for rung in 1..4 {
             let least = bola.least_for(rung);
-            assert_eq!((bola.by_level(least - 1e-6), bola.by_level(least + 1e-6)), (rung - 1, rung));
+            assert_eq!((bola.rung_for_level(least - 1e-6), bola.rung_for_level(least + 1e-6)), (rung - 1, rung));
             assert!(least < bola.most_for(rung));
         }
         assert_eq!(bola.least_for(0), 0.0);

@@ -215,7 +215,7 @@ struct Playing {
 impl Playing {
     /// Advances to `now`. With `last`, all segments have arrived: an empty buffer is the end.
     fn advance(&mut self, now: Instant, last: bool) {
-        let elapsed = now.since(self.at).seconds();
+        let elapsed = now.span_since(self.at).seconds();
         self.at = self.at.max(now);
         if self.started.is_none() {
             return;
@@ -334,9 +334,9 @@ impl Stream {
         let sum: f64 = rates.iter().sum();
         let changes: f64 = rates.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum();
         let highest = self.ladder.last().copied().unwrap_or_default();
-        let start_up = state.started.map(|at| at.since(self.began));
+        let start_up = state.started.map(|at| at.span_since(self.began));
         // A wait without any playback counts as start-up time, too.
-        let waited = start_up.unwrap_or(until.since(self.began)).seconds();
+        let waited = start_up.unwrap_or(until.span_since(self.began)).seconds();
         let count = rates.len() as f64;
         let experience = (sum - changes - highest * (state.stalled + waited)) / count;
         Session {
@@ -362,7 +362,7 @@ impl TrafficSource for Stream {
         else {
             return;
         };
-        let took = now.since(request.began).seconds().max(1e-9);
+        let took = now.span_since(request.began).seconds().max(1e-9);
         let rate = 8.0 * request.size as f64 / took;
         let predicted = View {
             ladder: &self.ladder,
@@ -408,7 +408,7 @@ impl TrafficSource for Stream {
             self.state.advance(at, false);
         }
         if let Some(bola) = &mut self.bola_e {
-            bola.waited(at.since(now).seconds());
+            bola.waited(at.span_since(now).seconds());
         }
         self.ask(at);
     }

@@ -28,9 +28,9 @@ impl VideoFit {
     /// # Errors
     /// The first key with an invalid value.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.i.check().map_err(|e| e.within("i"))?;
-        self.p.check().map_err(|e| e.within("p"))?;
-        self.b.check().map_err(|e| e.within("b"))
+        self.i.check().map_err(|e| e.nested_in("i"))?;
+        self.p.check().map_err(|e| e.nested_in("p"))?;
+        self.b.check().map_err(|e| e.nested_in("b"))
     }
 
     /// Returns the default fit, from `fit.json` in this folder.

@@ -108,7 +108,7 @@ pub struct Frames {
 
 impl Frames {
     /// Returns frames that are independent blocks of packets.
-    pub(in crate::traffic) fn of_blocks(frame_time: Span, playout_delay: Span) -> Self {
+    pub(in crate::traffic) fn from_blocks(frame_time: Span, playout_delay: Span) -> Self {
         Frames {
             layers: 1,
             packets: false,
@@ -158,7 +158,7 @@ impl Checked for VideoConfig {
         frame_time(self.frame_rate)?;
         self.order()?;
         match &self.fit {
-            Some(fit) => fit.check().map_err(|e| e.within("fit")),
+            Some(fit) => fit.check().map_err(|e| e.nested_in("fit")),
             None => Ok(()),
         }
     }
@@ -179,7 +179,7 @@ impl TrafficLaw for VideoConfig {
         match self.coding {
             Coding::Layers => LayerRates::new(&self.layers).unwrap_or_default(),
             Coding::Simulcast => LayerRates::versions(&self.layers).unwrap_or_default(),
-            Coding::Temporal => self.by_type().unwrap_or_default(),
+            Coding::Temporal => self.rates_by_type().unwrap_or_default(),
         }
     }
 
@@ -223,12 +223,12 @@ impl VideoConfig {
     fn fitted(&self) -> Result<VideoFit, ConfigError> {
         match &self.fit {
             Some(fit) => Ok(fit.clone()),
-            None => VideoFit::shipped().map_err(|e| e.within("fit")),
+            None => VideoFit::shipped().map_err(|e| e.nested_in("fit")),
         }
     }
 
     /// Returns the rates of I, P and B frames; types that the group lacks have 1 b/s.
-    fn by_type(&self) -> Result<LayerRates, ConfigError> {
+    fn rates_by_type(&self) -> Result<LayerRates, ConfigError> {
         let (fit, order) = (self.fitted()?, self.order()?);
         let mut bytes = [0.0; 3];
         for &frame_type in &order {

@@ -165,10 +165,10 @@ impl VideoTraceConfig {
         let rates: Vec<Rate> = (0..layers)
             .map(|layer| {
                 let bytes = self.frames.iter().map(|f| f.sizes.get(layer).map_or(0, |&size| u64::from(size))).sum();
-                Bytes::new(bytes).per(duration)
+                Bytes::new(bytes).rate_over(duration)
             })
             .collect();
-        LayerRates::new(&rates).map_err(|e| e.within("frames"))
+        LayerRates::new(&rates).map_err(|e| e.nested_in("frames"))
     }
 }
 

@@ -146,7 +146,7 @@ impl Channel {
                 steps[*place].1
             }
             Quality::Ratio { mean, fading, report, delay, latest } => {
-                let number = now.since(Instant::ZERO + *delay).nanos() / report.nanos();
+                let number = now.span_since(Instant::ZERO + *delay).nanos() / report.nanos();
                 match latest {
                     Some((known, cqi)) if *known == number => *cqi,
                     _ => {
@@ -167,7 +167,7 @@ impl Channel {
             Quality::Steps(steps, place) => steps.get(place + 1).map_or(Instant::NEVER, |(from, _)| *from),
             Quality::Ratio { fading: None, .. } => Instant::NEVER,
             Quality::Ratio { report, delay, .. } => {
-                let number = now.since(Instant::ZERO + *delay).nanos() / report.nanos();
+                let number = now.span_since(Instant::ZERO + *delay).nanos() / report.nanos();
                 Instant::ZERO + *delay + *report * (number + 1)
             }
         }
@@ -198,13 +198,13 @@ impl Channel {
 
     /// Mean efficiency between `from` and `to`, in bits per element.
     pub fn mean_efficiency(&self, from: Instant, to: Instant) -> f64 {
-        let whole = to.since(from);
+        let whole = to.span_since(from);
         match &self.quality {
             _ if whole == Span::ZERO => 0.0,
             Quality::Steps(steps, _) => {
                 let until = |place: usize| steps.get(place + 1).map_or(to, |(next, _)| (*next).min(to));
                 let part = |(place, (begins, cqi)): (usize, &(Instant, u8))| {
-                    until(place).since((*begins).max(from)).seconds() * self.table.efficiency(*cqi)
+                    until(place).span_since((*begins).max(from)).seconds() * self.table.efficiency(*cqi)
                 };
                 steps.iter().enumerate().map(part).sum::<f64>() / whole.seconds()
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::within;
+use super::super::check_range;
 use super::tables::{CqiTable, HIGHEST};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::ratio::Ratio;
@@ -266,7 +266,7 @@ pub struct DrxConfig {
 
 const LONGEST: Span = Span::from_secs(1);
 
-fn at_most(key: &str, value: Span, most: Span, example: &str) -> Result<(), ConfigError> {
+fn check_most(key: &str, value: Span, most: Span, example: &str) -> Result<(), ConfigError> {
     if value <= most {
         return Ok(());
     }
@@ -299,17 +299,17 @@ impl ChannelConfig {
             ));
         }
         if let Some(cqi) = self.cqi {
-            within("cqi", cqi, 1, HIGHEST, "channel = { cqi = 10 }")?;
+            check_range("cqi", cqi, 1, HIGHEST, "channel = { cqi = 10 }")?;
         }
         if !self.steps.is_empty() {
             let example = "steps = [{ at = \"0 s\", is = 12 }, { at = \"5 s\", is = 3 }]";
             check_steps(&self.steps, example)?;
             for step in &self.steps {
-                within("steps.is", step.is, 0, HIGHEST, example)?;
+                check_range("steps.is", step.is, 0, HIGHEST, example)?;
             }
         }
         if let Some(snr) = self.snr {
-            within("snr", snr, -30.0, 60.0, "channel = { snr = 15.0 }")?;
+            check_range("snr", snr, -30.0, 60.0, "channel = { snr = 15.0 }")?;
         }
         if let Some(doppler) = self.doppler
             && !(doppler > 0.0 && doppler <= 2000.0)
@@ -321,25 +321,25 @@ impl ChannelConfig {
         {
             return Err(ConfigError::new("report", report, "above 0 and at most 1 s", "report = \"5 ms\""));
         }
-        at_most("report-delay", self.report_delay.unwrap_or_default(), LONGEST, "report-delay = \"6 ms\"")
+        check_most("report-delay", self.report_delay.unwrap_or_default(), LONGEST, "report-delay = \"6 ms\"")
     }
 }
 
 impl RlcConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        at_most("reordering", self.reordering, LONGEST, "reordering = \"35 ms\"")?;
-        within("retransmissions", self.retransmissions, 0, 32, "retransmissions = 4")
+        check_most("reordering", self.reordering, LONGEST, "reordering = \"35 ms\"")?;
+        check_range("retransmissions", self.retransmissions, 0, 32, "retransmissions = 4")
     }
 }
 
 impl CellUserConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        self.channel.as_ref().map_or(Ok(()), |channel| channel.check().map_err(|error| error.within("channel")))?;
-        self.uplink.as_ref().map_or(Ok(()), |channel| channel.check().map_err(|error| error.within("uplink")))?;
-        self.rlc.as_ref().map_or(Ok(()), |rlc| rlc.check().map_err(|error| error.within("rlc")))?;
+        self.channel.as_ref().map_or(Ok(()), |channel| channel.check().map_err(|error| error.nested_in("channel")))?;
+        self.uplink.as_ref().map_or(Ok(()), |channel| channel.check().map_err(|error| error.nested_in("uplink")))?;
+        self.rlc.as_ref().map_or(Ok(()), |rlc| rlc.check().map_err(|error| error.nested_in("rlc")))?;
         let example = "handoffs = [{ at = \"10 s\", gap = \"50 ms\", buffer = \"forward\" }]";
         for handoff in &self.handoffs {
-            at_most("handoffs.gap", handoff.gap, Span::from_secs(60), example)?;
+            check_most("handoffs.gap", handoff.gap, Span::from_secs(60), example)?;
         }
         match self.handoffs.windows(2).find(|pair| pair[0].at + pair[0].gap > pair[1].at) {
             Some(pair) => {
@@ -352,9 +352,9 @@ impl CellUserConfig {
 
 impl Checked for CellConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        within("resource-blocks", self.resource_blocks, 6, 275, "resource-blocks = 50")?;
-        within("numerology", self.numerology, 0, 3, "numerology = 0")?;
-        within("layers", self.layers, 1, 8, "layers = 2")?;
+        check_range("resource-blocks", self.resource_blocks, 6, 275, "resource-blocks = 50")?;
+        check_range("numerology", self.numerology, 0, 3, "numerology = 0")?;
+        check_range("layers", self.layers, 1, 8, "layers = 2")?;
         if let Some(pattern) = &self.pattern {
             let known = pattern.chars().all(|slot| "DUS".contains(slot));
             if !(known && (2..=80).contains(&pattern.len()) && pattern.contains('D') && pattern.contains('U')) {
@@ -365,18 +365,18 @@ impl Checked for CellConfig {
         if !(Span::from_millis(1)..=Span::from_secs(60)).contains(&self.average) {
             return Err(ConfigError::new("average", self.average, "1 ms to 1 min", "average = \"100 ms\""));
         }
-        self.channel.check().map_err(|error| error.within("channel"))?;
+        self.channel.check().map_err(|error| error.nested_in("channel"))?;
         for (name, user) in &self.users {
-            user.check().map_err(|error| error.within(&format!("users.{name}")))?;
+            user.check().map_err(|error| error.nested_in(&format!("users.{name}")))?;
         }
         let harq = &self.harq;
-        within("harq.round-trip", harq.round_trip, 2, 64, "harq = { round-trip = 8 }")?;
-        within("harq.retransmissions", harq.retransmissions, 0, 15, "harq = { retransmissions = 3 }")?;
+        check_range("harq.round-trip", harq.round_trip, 2, 64, "harq = { round-trip = 8 }")?;
+        check_range("harq.retransmissions", harq.retransmissions, 0, 15, "harq = { retransmissions = 3 }")?;
         check_fraction("harq.error", harq.error, "harq = { error = 0.1 }")?;
         check_fraction("harq.repeat-error", harq.repeat_error, "harq = { repeat-error = 0.1 }")?;
-        self.rlc.check().map_err(|error| error.within("rlc"))?;
-        at_most("uplink.request", self.uplink.request, LONGEST, "uplink = { request = \"10 ms\" }")?;
-        at_most("uplink.grant", self.uplink.grant, LONGEST, "uplink = { grant = \"8 ms\" }")?;
+        self.rlc.check().map_err(|error| error.nested_in("rlc"))?;
+        check_most("uplink.request", self.uplink.request, LONGEST, "uplink = { request = \"10 ms\" }")?;
+        check_most("uplink.grant", self.uplink.grant, LONGEST, "uplink = { grant = \"8 ms\" }")?;
         if self.uplink.first == Bytes::default() {
             return Err(ConfigError::new(
                 "uplink.first",
@@ -386,7 +386,7 @@ impl Checked for CellConfig {
             ));
         }
         if let Some(drx) = &self.drx {
-            at_most("drx.inactivity", drx.inactivity, Span::from_secs(10), "inactivity = \"100 ms\"")?;
+            check_most("drx.inactivity", drx.inactivity, Span::from_secs(10), "inactivity = \"100 ms\"")?;
             if !(Span::from_millis(1)..=Span::from_secs(10)).contains(&drx.cycle) {
                 return Err(ConfigError::new("drx.cycle", drx.cycle, "1 ms to 10 s", "cycle = \"160 ms\""));
             }
@@ -394,7 +394,7 @@ impl Checked for CellConfig {
                 return Err(ConfigError::new("drx.on", drx.on, "above 0 and at most `cycle`", "on = \"10 ms\""));
             }
         }
-        at_most("processing", self.processing, LONGEST, "processing = \"3 ms\"")
+        check_most("processing", self.processing, LONGEST, "processing = \"3 ms\"")
     }
 }
 

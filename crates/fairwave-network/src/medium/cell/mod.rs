@@ -209,7 +209,7 @@ impl MediumLaw for CellConfig {
                     away_until: 0,
                     gone: false,
                     awake_until: 0,
-                    phase: streams(&format!("{name}.phase")).below(1 << 32),
+                    phase: streams(&format!("{name}.phase")).uniform_below(1 << 32),
                 });
             }
             if users[user].bearers[usize::from(uplink)].replace(place).is_some() {
@@ -475,7 +475,7 @@ impl Medium for Cell {
         self.waiting(member) + self.bearers[member].inside()
     }
 
-    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+    fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
         for (member, bearer) in self.bearers.iter_mut().enumerate() {
             given.extend(bearer.take_inside().map(|packet| (member, packet)));
             empty_queue(&mut bearer.queue, member, now, given);
@@ -489,7 +489,7 @@ impl Medium for Cell {
     fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes {
         let bearer = &self.bearers[member];
         let bits =
-            bearer.channel.mean_efficiency(from, to) * self.config.elements(bearer.uplink) * to.since(from).seconds();
+            bearer.channel.mean_efficiency(from, to) * self.config.elements(bearer.uplink) * to.span_since(from).seconds();
         Bytes::new((bits / 8.0) as u64)
     }
 }

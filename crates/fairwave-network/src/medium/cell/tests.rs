@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::driving::{self, Driven, near, queue};
+use super::super::driving::{self, Driven, assert_near, queue};
 use super::super::{Medium, MediumLaw, Member};
 use super::{Cell, CellConfig, CqiTable};
 use crate::queue::{Capacity, DropReason, QueueConfig};
@@ -43,7 +43,7 @@ fn no_errors() -> Value {
 fn a_downlink_packet_in_an_idle_cell_takes_its_interval_and_the_processing() {
     let mut cell = driven(json!({ "harq": no_errors() }), 1);
     cell.arrives(0.1003, 0, 200);
-    cell.until(1.0);
+    cell.run_until(1.0);
     // The next interval begins at 101 ms; 1 ms on the air, 3 ms of processing.
     assert_eq!(cell.delivered, [(0.105, 0, 0)]);
     assert_eq!(cell.medium.deadline(), Instant::NEVER);
@@ -54,7 +54,7 @@ fn a_downlink_packet_in_an_idle_cell_takes_its_interval_and_the_processing() {
 fn a_failed_block_is_sent_again_eight_intervals_later() {
     let mut cell = driven(json!({ "harq": { "error": 1.0, "repeat-error": 0.0 } }), 1);
     cell.arrives(0.1003, 0, 200);
-    cell.until(1.0);
+    cell.run_until(1.0);
     assert_eq!(cell.delivered, [(0.113, 0, 0)]);
     let counters = cell.medium.counters(0);
     assert_eq!((counters.transmissions, counters.failed, counters.carried), (2, 1, 1));
@@ -65,7 +65,7 @@ fn harq_gives_up_after_three_retransmissions_and_unacknowledged_rlc_loses_the_pa
     let rlc = json!({ "mode": "unacknowledged" });
     let mut cell = driven(json!({ "harq": { "error": 1.0, "repeat-error": 1.0 }, "rlc": rlc }), 1);
     cell.arrives(0.1003, 0, 200);
-    cell.until(1.0);
+    cell.run_until(1.0);
     assert_eq!((cell.medium.counters(0).transmissions, cell.lost.len(), cell.delivered.len()), (4, 1, 0));
     cell.books_close();
 }
@@ -78,7 +78,7 @@ fn acknowledged_rlc_sends_again_what_harq_gave_up_and_later_packets_wait_for_it(
     for number in 0..200 {
         cell.arrives(0.1 + 0.003 * f64::from(number), 0, 1200);
     }
-    cell.until(10.0);
+    cell.run_until(10.0);
     let numbers: Vec<u32> = cell.delivered.iter().map(|(_, _, number)| *number).collect();
     assert_eq!(numbers, (0..200).collect::<Vec<_>>());
     assert!(cell.lost.is_empty());
@@ -93,7 +93,7 @@ fn an_uplink_packet_waits_for_its_scheduling_request_and_the_grant() {
         let mut cell = driven(json!({ "harq": no_errors() }), 1);
         let at = 0.1 + 0.000_73 * f64::from(start);
         cell.arrives(at, 1, 60);
-        cell.until(1.0);
+        cell.run_until(1.0);
         waits.push(cell.delivered[0].0 - at);
     }
     let mean = waits.iter().sum::<f64>() / 40.0;
@@ -106,7 +106,7 @@ fn an_uplink_packet_waits_for_its_scheduling_request_and_the_grant() {
 fn the_first_grant_is_small_and_a_report_brings_the_rest() {
     let mut cell = driven(json!({ "harq": no_errors(), "uplink": { "request": "0 s" } }), 1);
     cell.arrives(0.1003, 1, 1400);
-    cell.until(1.0);
+    cell.run_until(1.0);
     // Request in the interval from 101 ms, first grant 8 ms later, report after its interval, the rest 8 ms later.
     assert_eq!(cell.delivered, [(0.122, 1, 0)]);
     assert_eq!(cell.medium.counters(1).transmissions, 2);
@@ -120,7 +120,7 @@ fn a_user_alone_has_the_rate_of_its_indicator() {
         let rate = cell.saturated(200, 1500, &[up], 5.0)[0];
         // A block has 5 bytes of headers, a packet 4.
         let block = elements * 50.0 * CqiTable::Qam64.efficiency(cqi) / 8.0;
-        near(rate, (block - 5.0) * 8000.0 * 1500.0 / 1504.0, 0.01);
+        assert_near(rate, (block - 5.0) * 8000.0 * 1500.0 / 1504.0, 0.01);
         cell.books_close();
     }
 }
@@ -132,7 +132,7 @@ fn one_failure_in_ten_costs_a_tenth_of_the_rate() {
     let mut without = driven(json!({ "harq": no_errors() }), 1);
     let rate = with.saturated(200, 1500, &[0], 10.0)[0];
     // Each block takes 1.1 transmissions.
-    near(rate, without.saturated(200, 1500, &[0], 10.0)[0] / 1.1, 0.02);
+    assert_near(rate, without.saturated(200, 1500, &[0], 10.0)[0] / 1.1, 0.02);
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn round_robin_shares_blocks_equally_so_rates_are_as_the_indicators() {
     let users = json!({ "u0": { "channel": { "cqi": 15 } }, "u1": { "channel": { "cqi": 4 } } });
     let mut cell = driven(json!({ "harq": no_errors(), "scheduler": "round-robin", "users": users }), 2);
     let rates = cell.saturated(200, 1500, &[0, 2], 5.0);
-    near(rates[0] / rates[1], 5.5547 / 0.6016, 0.06);
+    assert_near(rates[0] / rates[1], 5.5547 / 0.6016, 0.06);
     let airtime = [0, 2].map(|member| cell.medium.counters(member).airtime as f64);
-    near(airtime[0], airtime[1], 0.03);
+    assert_near(airtime[0], airtime[1], 0.03);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn round_robin_shares_among_more_users_than_groups() {
     let downlinks: Vec<usize> = (0..20).map(|user| 2 * user).collect();
     let rates = cell.saturated(20, 1500, &downlinks, 10.0);
     let mean = rates.iter().sum::<f64>() / 20.0;
-    rates.iter().for_each(|rate| near(*rate, mean, 0.06));
+    rates.iter().for_each(|rate| assert_near(*rate, mean, 0.06));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn proportional_fairness_gives_equal_time_on_fixed_channels() {
     let users = json!({ "u0": { "channel": { "cqi": 15 } }, "u1": { "channel": { "cqi": 4 } } });
     let mut cell = driven(json!({ "harq": no_errors(), "users": users }), 2);
     let rates = cell.saturated(200, 1500, &[0, 2], 5.0);
-    near(rates[0] / rates[1], 5.5547 / 0.6016, 0.05);
+    assert_near(rates[0] / rates[1], 5.5547 / 0.6016, 0.05);
 }
 
 /// Viswanath, Tse and Laroia 2002: with equal users the scheduler serves the user with the best channel. The cell's rate
@@ -181,7 +181,7 @@ fn proportional_fairness_gains_as_the_best_of_many_fading_channels() {
     };
     for users in [2, 8] {
         let gain = rate(users, "proportional-fair") / rate(users, "round-robin");
-        near(gain, expected(users as i32) / expected(1), 0.08);
+        assert_near(gain, expected(users as i32) / expected(1), 0.08);
     }
 }
 
@@ -191,8 +191,8 @@ fn a_time_division_pattern_shares_the_slots() {
     let mut cell = driven(nr, 1);
     let rates = cell.saturated(400, 1500, &[0, 1], 4.0);
     let whole = 168.0 * 51.0 * 2.7305 * 2000.0;
-    near(rates[0], whole * 0.86 * (3.0 + 10.0 / 14.0) / 5.0, 0.03);
-    near(rates[1], whole * 0.92 / 5.0, 0.03);
+    assert_near(rates[0], whole * 0.86 * (3.0 + 10.0 / 14.0) / 5.0, 0.03);
+    assert_near(rates[1], whole * 0.92 / 5.0, 0.03);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_receiver_that_sleeps_gets_its_packet_when_it_wakes() {
             let mut cell = driven(json!({ "harq": no_errors(), "drx": drx }), 1);
             let at = 0.5 + 0.0033 * f64::from(turn);
             cell.arrives(at, 0, 200);
-            cell.until(2.0);
+            cell.run_until(2.0);
             assert!(cell.timers <= 4, "no events while it sleeps: {}", cell.timers);
             cell.delivered[0].0 - at
         })
@@ -221,7 +221,7 @@ fn a_handoff_that_forwards_delays_and_loses_nothing() {
     for number in 0..1000 {
         cell.arrives(0.5 + 0.001 * f64::from(number), 0, 1000);
     }
-    cell.until(5.0);
+    cell.run_until(5.0);
     let numbers: Vec<u32> = cell.delivered.iter().map(|(_, _, number)| *number).collect();
     assert_eq!(numbers, (0..1000).collect::<Vec<_>>());
     assert!(!cell.delivered.iter().any(|(at, ..)| (1.0001..1.0599).contains(at)), "nothing in the gap");
@@ -234,7 +234,7 @@ fn a_handoff_that_loses_empties_the_base_station() {
     for number in 0..1000 {
         cell.arrives(0.5 + 0.001 * f64::from(number), 0, 1000);
     }
-    cell.until(9.0);
+    cell.run_until(9.0);
     assert!(cell.dropped.iter().all(|(_, reason)| *reason == DropReason::Link) && cell.dropped.len() > 50);
     assert!(!cell.lost.is_empty());
     cell.books_close();
@@ -249,7 +249,7 @@ fn a_user_that_leaves_with_a_full_queue_leaves_closed_books() {
             cell.arrives(0.001 * f64::from(number), member, 1000);
         }
     }
-    cell.until(2.5);
+    cell.run_until(2.5);
     assert_eq!((cell.medium.held(0), cell.medium.held(1)), (0, 0));
     assert!(cell.medium.held(2) > 100);
     assert!(cell.delivered.iter().all(|(at, member, _)| *member > 1 || *at <= 1.0));
@@ -261,13 +261,13 @@ fn nothing_is_sent_out_of_range_and_the_cell_waits_without_events() {
     let steps = json!({ "steps": [{ "at": "0 s", "is": 0 }, { "at": "2 s", "is": 8 }] });
     let mut cell = driven(json!({ "harq": no_errors(), "channel": steps }), 1);
     cell.arrives(0.1, 0, 500);
-    cell.until(1.9);
+    cell.run_until(1.9);
     assert!(cell.delivered.is_empty() && cell.timers <= 2, "{}", cell.timers);
-    cell.until(3.0);
+    cell.run_until(3.0);
     assert_eq!(cell.delivered.len(), 1);
     let mut never = driven(json!({ "channel": { "snr": -20.0 } }), 1);
     never.arrives(0.1, 0, 500);
-    never.until(100.0);
+    never.run_until(100.0);
     assert_eq!((never.delivered.len(), never.medium.held(0)), (0, 1));
     never.books_close();
 }
@@ -343,7 +343,7 @@ fn values_out_of_range_are_refused_with_their_key() {
 fn the_capacity_of_a_fading_channel_is_its_mean() {
     let mut cell = driven(json!({ "channel": { "snr": 15.0, "doppler": 10.0 } }), 1);
     let whole = cell.medium.capacity(0, Instant::ZERO, Instant::from_seconds(200.0)).get() as f64 * 8.0 / 200.0;
-    near(whole, CqiTable::Qam64.mean_efficiency(15.0) * 120.0 * 50.0 * 1000.0, 0.05);
+    assert_near(whole, CqiTable::Qam64.mean_efficiency(15.0) * 120.0 * 50.0 * 1000.0, 0.05);
     let carried = cell.saturated(200, 1500, &[0], 20.0)[0];
     assert!(carried < whole && carried > 0.6 * whole, "{carried} of {whole}");
 }
@@ -397,12 +397,12 @@ proptest! {
             cell.books_close();
         }
         let end = Span::from_nanos(at).seconds();
-        cell.until(end + 0.3);
+        cell.run_until(end + 0.3);
         cell.books_close();
         let held: usize = (0..2 * users).map(|member| cell.medium.held(member) as usize).sum();
         if leaves {
             let mut given = Vec::new();
-            cell.medium.empty(cell.now, &mut given);
+            cell.medium.drain(cell.now, &mut given);
             prop_assert_eq!(given.len(), held);
             return Ok(());
         }
@@ -414,7 +414,7 @@ proptest! {
             }
         }
         if !fading {
-            cell.until(end + 200.0);
+            cell.run_until(end + 200.0);
             for member in 0..2 * users {
                 prop_assert_eq!(cell.medium.held(member), 0, "member {} still has packets", member);
             }

@@ -48,7 +48,7 @@ impl Adaptation {
     fn new(phy: &Phy, stream: Stream) -> Self {
         let highest = usize::from(phy.standard.highest());
         // Without statistics, it starts in the middle †.
-        let middle = phy.at_most(highest as u8 / 2);
+        let middle = phy.floor_index(highest as u8 / 2);
         Adaptation {
             seen: vec![Seen::default(); highest + 1],
             ladder: [middle; 3],
@@ -63,11 +63,11 @@ impl Adaptation {
             self.reckon(phy);
         }
         match attempt {
-            0 if self.stream.below(SAMPLING) == 0 => {
+            0 if self.stream.uniform_below(SAMPLING) == 0 => {
                 let own = self.ladder[0];
                 // Samples up to two steps above the current index, and any index below it.
                 let candidates = phy.indices().filter(|index| *index != own && *index <= own + 2).count() as u64;
-                let chosen = self.stream.below(candidates) as usize;
+                let chosen = self.stream.uniform_below(candidates) as usize;
                 phy.indices().filter(|index| *index != own && *index <= own + 2).nth(chosen).unwrap_or(own)
             }
             0 => self.ladder[0],
@@ -187,7 +187,7 @@ impl Channel {
             }
         };
         match attempt {
-            2.. if self.fallback => phy.at_most(first.saturating_sub((attempt - 1).min(255) as u8)),
+            2.. if self.fallback => phy.floor_index(first.saturating_sub((attempt - 1).min(255) as u8)),
             _ => first,
         }
     }
@@ -236,7 +236,7 @@ fn ratio_of(law: &WifiConfig, config: &WifiChannel) -> Option<f64> {
 
 fn steps_of(phy: &Phy, config: &WifiChannel) -> Vec<(Instant, u8)> {
     if config.steps.is_empty() {
-        return vec![(Instant::ZERO, config.mcs.unwrap_or(phy.at_most(7)))];
+        return vec![(Instant::ZERO, config.mcs.unwrap_or(phy.floor_index(7)))];
     }
     config.steps.iter().map(|step| (step.begins(), step.is)).collect()
 }
@@ -266,14 +266,14 @@ pub(super) fn mean_over(
         (Some(mean), None) => of(phy.ideal(mean)),
         (None, _) => {
             let steps = steps_of(phy, config);
-            let whole = to.since(from).seconds();
+            let whole = to.span_since(from).seconds();
             if steps.len() == 1 || whole <= 0.0 {
                 return of(steps[0].1);
             }
             let until = |place: usize| steps.get(place + 1).map_or(to, |(next, _)| (*next).min(to));
             let part = |(place, (begins, index)): (usize, &(Instant, u8))| {
                 let from = (*begins).max(from);
-                if until(place) > from { until(place).since(from).seconds() * of(*index) } else { 0.0 }
+                if until(place) > from { until(place).span_since(from).seconds() * of(*index) } else { 0.0 }
             };
             steps.iter().enumerate().map(part).sum::<f64>() / whole
         }

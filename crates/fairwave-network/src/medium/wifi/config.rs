@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::within;
+use super::super::check_range;
 use super::tables::{Numbers, Phy, WifiStandard};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::ratio::OptionalRatio;
@@ -413,7 +413,7 @@ impl WifiConfig {
             check_fraction("error", error, "error = 0.1")?;
         }
         if let Some(snr) = channel.snr {
-            within("snr", snr, -30.0, 90.0, example)?;
+            check_range("snr", snr, -30.0, 90.0, example)?;
         }
         if let Some(distance) = channel.distance
             && !(distance > 0.0 && distance <= 10_000.0)
@@ -458,7 +458,7 @@ impl WifiConfig {
     }
 }
 
-fn one_of<T: PartialEq + std::fmt::Display>(
+fn check_choice<T: PartialEq + std::fmt::Display>(
     key: &str,
     value: T,
     known: &[T],
@@ -474,14 +474,14 @@ fn one_of<T: PartialEq + std::fmt::Display>(
 impl WifiCategory {
     fn check(&self) -> Result<(), ConfigError> {
         if let Some(aifsn) = self.aifsn {
-            within("aifsn", aifsn, 1, 15, "aifsn = 2")?;
+            check_range("aifsn", aifsn, 1, 15, "aifsn = 2")?;
         }
         let most = 32_767;
         if let Some(cw_min) = self.cw_min {
-            within("cw-min", cw_min, 0, most, "cw-min = 15")?;
+            check_range("cw-min", cw_min, 0, most, "cw-min = 15")?;
         }
         if let Some(cw_max) = self.cw_max {
-            within("cw-max", cw_max, self.cw_min.unwrap_or(0), most, "cw-max = 1023")?;
+            check_range("cw-max", cw_max, self.cw_min.unwrap_or(0), most, "cw-max = 1023")?;
         }
         match self.txop {
             Some(txop) if txop > Span::from_millis(20) => {
@@ -495,8 +495,8 @@ impl WifiCategory {
 impl Checked for WifiConfig {
     fn check(&self) -> Result<(), ConfigError> {
         let (widths, streams) = self.standard.widths();
-        one_of("width", self.width, widths, "width = 20")?;
-        within("streams", self.streams, 1, streams, "streams = 1")?;
+        check_choice("width", self.width, widths, "width = 20")?;
+        check_range("streams", self.streams, 1, streams, "streams = 1")?;
         let guards = self.standard.guards();
         if !guards.is_empty() && !guards.contains(&self.guard_interval.nanos()) {
             let list: Vec<String> = guards.iter().map(|guard| format!("{guard} ns")).collect();
@@ -541,12 +541,12 @@ impl Checked for WifiConfig {
             ("video", own.video),
             ("voice", own.voice),
         ] {
-            category.check().map_err(|error| error.within(&format!("categories.{name}")))?;
+            category.check().map_err(|error| error.nested_in(&format!("categories.{name}")))?;
         }
-        within("retry-limit", self.retry_limit, 1, 255, "retry-limit = 7")?;
-        within("header", self.header.get(), 0, 200, "header = \"38 B\"")?;
+        check_range("retry-limit", self.retry_limit, 1, 255, "retry-limit = 7")?;
+        check_range("header", self.header.get(), 0, 200, "header = \"38 B\"")?;
         let aggregation = &self.aggregation;
-        within("aggregation.frames", aggregation.frames, 1, 64, "aggregation = { frames = 64 }")?;
+        check_range("aggregation.frames", aggregation.frames, 1, 64, "aggregation = { frames = 64 }")?;
         if let Some(bytes) = aggregation.bytes.filter(|bytes| bytes.get() < 256) {
             return Err(ConfigError::new(
                 "aggregation.bytes",
@@ -559,19 +559,19 @@ impl Checked for WifiConfig {
             let example = "aggregation = { time = \"4 ms\" }";
             return Err(ConfigError::new("aggregation.time", aggregation.time, "100 µs to 5.484 ms", example));
         }
-        within("driver-buffer", self.driver_buffer, 1, 4096, "driver-buffer = 123")?;
-        within("path-loss.power", self.path_loss.power, -20.0, 40.0, "path-loss = { power = 20.0 }")?;
-        within("path-loss.exponent", self.path_loss.exponent, 1.0, 6.0, "path-loss = { exponent = 3.0 }")?;
-        within("path-loss.noise-figure", self.path_loss.noise_figure, 0.0, 20.0, "path-loss = { noise-figure = 7.0 }")?;
-        self.check_channel(&self.channel, self.streams).map_err(|error| error.within("channel"))?;
+        check_range("driver-buffer", self.driver_buffer, 1, 4096, "driver-buffer = 123")?;
+        check_range("path-loss.power", self.path_loss.power, -20.0, 40.0, "path-loss = { power = 20.0 }")?;
+        check_range("path-loss.exponent", self.path_loss.exponent, 1.0, 6.0, "path-loss = { exponent = 3.0 }")?;
+        check_range("path-loss.noise-figure", self.path_loss.noise_figure, 0.0, 20.0, "path-loss = { noise-figure = 7.0 }")?;
+        self.check_channel(&self.channel, self.streams).map_err(|error| error.nested_in("channel"))?;
         if let Some(uplink) = &self.uplink {
-            self.check_channel(uplink, self.streams).map_err(|error| error.within("uplink"))?;
+            self.check_channel(uplink, self.streams).map_err(|error| error.nested_in("uplink"))?;
         }
         for (name, station) in &self.stations {
             let place = |key: &str| format!("stations.{name}.{key}");
             let (down, up) = (self.streams_of(name, false), self.streams_of(name, true));
-            within(&place("streams"), down, 1, streams, "streams = 1")?;
-            within(&place("uplink-streams"), up, 1, streams, "uplink-streams = 1")?;
+            check_range(&place("streams"), down, 1, streams, "streams = 1")?;
+            check_range(&place("uplink-streams"), up, 1, streams, "uplink-streams = 1")?;
             // A setting for both directions must be possible in both.
             let both = station.uplink.is_none().then_some(station.channel.as_ref()).flatten();
             for (key, channel, own) in [
@@ -581,7 +581,7 @@ impl Checked for WifiConfig {
             ] {
                 channel
                     .map_or(Ok(()), |channel| self.check_channel(channel, own))
-                    .map_err(|error| error.within(&place(key)))?;
+                    .map_err(|error| error.nested_in(&place(key)))?;
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use super::access::{Domain, Function};
 use super::air::Reception;
 use super::channel::{Channel, mean_over};
 use super::config::{BEST_EFFORT, CATEGORIES, VOICE, WifiConfig, WifiQueues};
-use super::queues::{Aliases, QUANTUM, Rotation, of_station};
+use super::queues::{Aliases, QUANTUM, Rotation, station_queue};
 use super::tables::Phy;
 use super::{Common, Direction, Node, Wifi};
 use crate::medium::{MediumLaw, Member, MemberCounters};
@@ -150,7 +150,7 @@ impl MediumLaw for WifiConfig {
             let stream = |what: &str| streams(&format!("{}.{what}", member.name));
             let queue = match self.queues {
                 _ if uplink => Some(member.queue.clone()),
-                WifiQueues::FqCodel | WifiQueues::Airtime => Some(of_station()),
+                WifiQueues::FqCodel | WifiQueues::Airtime => Some(station_queue()),
                 WifiQueues::Fifo => {
                     shared[base] = Some(joined(shared[base].take(), member)?);
                     None
@@ -165,7 +165,7 @@ impl MediumLaw for WifiConfig {
                 channel: Channel::new(self, &phy, self.channel_of(name, uplink), stream),
                 spec: self.channel_of(name, uplink).clone(),
                 queue,
-                seed: Seed(stream("queue").below(u64::MAX)),
+                seed: Seed(stream("queue").uniform_below(u64::MAX)),
                 phy,
                 tids: Default::default(),
                 counters: MemberCounters::default(),

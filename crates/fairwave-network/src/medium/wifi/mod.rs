@@ -286,7 +286,7 @@ impl Medium for Wifi {
         direction.waiting + direction.inside
     }
 
-    fn empty(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
+    fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
         for common in self.commons.iter_mut().flatten() {
             let mut hidden = Vec::new();
             for queue in &mut common.queues {
@@ -312,7 +312,7 @@ impl Medium for Wifi {
 
     fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes {
         let direction = &self.directions[member];
-        let seconds = to.since(from).seconds();
+        let seconds = to.span_since(from).seconds();
         let of = |index: u8| self.config.alone(&direction.phy, index, self.phy.sifs as f64);
         let bytes = mean_over(&self.config, &direction.phy, &direction.spec, (from, to), of) * seconds;
         Bytes::new(bytes as u64)

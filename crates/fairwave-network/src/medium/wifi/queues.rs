@@ -41,7 +41,7 @@ pub(super) fn category(mapping: WifiMapping, dscp: Dscp) -> usize {
 
 /// FQ-CoDel of one station as in Linux's mac80211 (Høiland-Jørgensen et al. 2017 §3.1): target 20 ms, 8192 packets. † 256
 /// queues for flows; Linux has 4096 for all stations. † Slow stations have the same target; Linux allows them 50 ms.
-pub(super) fn of_station() -> QueueConfig {
+pub(super) fn station_queue() -> QueueConfig {
     let law = FqCodelConfig {
         target: Span::from_millis(20),
         interval: Span::from_millis(100),

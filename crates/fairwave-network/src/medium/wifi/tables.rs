@@ -231,7 +231,7 @@ impl Phy {
     }
 
     /// The highest existing index that is at most `index`.
-    pub fn at_most(&self, index: u8) -> u8 {
+    pub fn floor_index(&self, index: u8) -> u8 {
         (0..=index.min(self.modes.len() as u8 - 1)).rev().find(|index| self.has(*index)).unwrap_or(0)
     }
 
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(megabits(&phy(WifiStandard::Ax, 20, 1, 800), 0), 8.6);
         assert_eq!(megabits(&phy(WifiStandard::Ax, 20, 1, 3200), 11), 121.9);
         assert!(!phy(WifiStandard::Ac, 20, 1, 800).has(9) && phy(WifiStandard::Ac, 20, 3, 800).has(9));
-        assert_eq!(phy(WifiStandard::Ac, 20, 1, 800).at_most(9), 8);
+        assert_eq!(phy(WifiStandard::Ac, 20, 1, 800).floor_index(9), 8);
     }
 
     /// TXTIME of OFDM (clause 17): 1500 bytes at 54 Mb/s take 20 + 4 · 56 µs.

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::driving::{self, Driven, near, queue};
+use super::super::driving::{self, Driven, assert_near, queue};
 use super::super::{Medium, MediumLaw, Member};
 use super::config::{BEST_EFFORT, VOICE};
 use super::{Wifi, WifiConfig};
@@ -69,7 +69,7 @@ fn plain() -> Value {
 fn a_packet_arrives_at_the_end_of_its_frame_and_holds_the_channel_until_its_acknowledgement() {
     let mut channel = driven(plain(), 1);
     channel.arrives(0.1, 0, 1472);
-    channel.until(1.0);
+    channel.run_until(1.0);
     let (at, ..) = channel.delivered[0];
     // 1500 bytes at 54 Mb/s take 244 µs, after a slot boundary.
     let taken = (at - 0.1) * 1e6;
@@ -90,7 +90,7 @@ fn packets_arrive_at_the_end_of_their_frame_with_rts_in_aggregates_and_with_hidd
         }
         let mut channel = driven(table, 2);
         (0..packets).for_each(|_| channel.arrives(0.1, member, 1472));
-        channel.until(1.0);
+        channel.run_until(1.0);
         assert_eq!(channel.delivered.len(), packets);
         let times: Vec<u64> = channel.delivered.iter().map(|(at, ..)| (at * 1e9).round() as u64).collect();
         assert!(times.iter().all(|at| *at == times[0]), "{times:?}");
@@ -129,11 +129,11 @@ fn who_answers_a_packet_at_once_draws_a_backoff_after_the_acknowledgement() {
             channel.arrives(0.1 + 0.01 * f64::from(turn), 0, 1472);
             while channel.delivered.len() == before {
                 let next = channel.medium.deadline().seconds();
-                channel.until(next);
+                channel.run_until(next);
             }
             let at = channel.delivered[before].0;
             channel.arrives(at, 1, 1472);
-            channel.until(at + 0.005);
+            channel.run_until(at + 0.005);
             // SIFS, acknowledgement, DIFS; then slots, and the frame.
             waits.insert(
                 (((channel.delivered[before + 1].0 - at) * 1e9).round() as u64 - 44_000 - 34_000 - 244_000) / 9_000,
@@ -152,27 +152,27 @@ fn a_station_may_send_and_receive_at_different_rates() {
         (down, channel.saturated(100, 1500, &[1], 1.0)[0])
     };
     let same = rates(json!({ "stations": { "s0": { "channel": { "mcs": 7 } } } }));
-    near(same.0, same.1, 0.03);
+    assert_near(same.0, same.1, 0.03);
     for table in [
         json!({ "stations": { "s0": { "channel": { "mcs": 7 }, "uplink": { "mcs": 0 } } } }),
         json!({ "stations": { "s0": { "uplink": { "mcs": 0 } } } }),
         json!({ "uplink": { "mcs": 0 } }),
     ] {
         let (down, up) = rates(table.clone());
-        near(down, same.0, 0.01);
+        assert_near(down, same.0, 0.01);
         assert!(up < 0.11 * down, "{table}: {down} {up}");
     }
     let own = rates(json!({ "uplink": { "mcs": 0 }, "stations": { "s0": { "channel": { "mcs": 7 } } } }));
-    near(own.1, same.1, 0.01);
+    assert_near(own.1, same.1, 0.01);
     let (down, up) = rates(json!({ "streams": 2, "stations": { "s0": { "uplink-streams": 1 } } }));
-    near(down / up, 2.0, 0.05);
+    assert_near(down / up, 2.0, 0.05);
 }
 
 #[test]
 fn a_packet_is_sent_seven_times_at_most_and_then_lost() {
     let mut channel = driven(json!({ "channel": { "mcs": 7, "error": 1.0 } }), 1);
     channel.arrives(0.1, 0, 500);
-    channel.until(1.0);
+    channel.run_until(1.0);
     assert_eq!((channel.lost.len(), channel.delivered.len()), (1, 0));
     let counters = channel.medium.counters(0);
     assert_eq!((counters.transmissions, counters.failed, counters.collided), (7, 7, 0));
@@ -187,7 +187,7 @@ fn from_the_third_attempt_on_the_index_falls() {
         table["fallback"] = json!(fallback);
         let mut channel = driven(table, 1);
         channel.arrives(0.1, 0, 1472);
-        channel.until(1.0);
+        channel.run_until(1.0);
         channel.medium.counters(0).airtime
     };
     let table = super::tables::Phy::new(&super::tables::Numbers {
@@ -211,7 +211,7 @@ fn packets_that_wait_are_sent_as_one_aggregate() {
     for _ in 0..33 {
         channel.arrives(0.1, 0, 600);
     }
-    channel.until(1.0);
+    channel.run_until(1.0);
     let times: std::collections::BTreeSet<u64> = channel.delivered.iter().map(|(at, ..)| (at * 1e9) as u64).collect();
     assert_eq!((channel.delivered.len(), times.len()), (33, 1));
     let counters = channel.medium.counters(0);
@@ -223,7 +223,7 @@ fn an_aggregate_has_limits_of_packets_bytes_and_time() {
     let exchanges = |aggregation: Value, mcs: u8| {
         let mut channel = driven(json!({ "aggregation": aggregation, "channel": { "mcs": mcs } }), 1);
         (0..128).for_each(|_| channel.arrives(0.1, 0, 954));
-        channel.until(10.0);
+        channel.run_until(10.0);
         assert_eq!(channel.delivered.len(), 128);
         channel.medium.counters(0).transmissions
     };
@@ -237,7 +237,7 @@ fn an_aggregate_has_limits_of_packets_bytes_and_time() {
     let voice = |voice: bool| {
         let mut channel = driven(json!({ "aggregation": { "voice": voice } }), 1);
         (0..20).for_each(|_| channel.arrives_as(0.1, 0, 200, Dscp::EF));
-        channel.until(1.0);
+        channel.run_until(1.0);
         channel.medium.counters(0).transmissions
     };
     assert_eq!((voice(false), voice(true)), (20, 1));
@@ -250,7 +250,7 @@ fn packets_of_an_aggregate_fail_one_by_one_and_arrive_in_order() {
     let numbers = channel.order(0);
     assert_eq!(numbers, (0..numbers.len() as u32).collect::<Vec<_>>());
     let counters = channel.medium.counters(0);
-    near(counters.carried as f64 / numbers.len() as f64, 1.0 / 0.7, 0.03);
+    assert_near(counters.carried as f64 / numbers.len() as f64, 1.0 / 0.7, 0.03);
     assert!(counters.failed * 20 < counters.transmissions, "whole frames seldom fail");
     channel.books_close();
 }
@@ -261,7 +261,7 @@ fn later_packets_wait_at_the_receiver_until_a_lost_one_is_given_up() {
     channel.saturated(200, 1500, &[0], 2.0);
     let numbers = channel.order(0);
     assert!(numbers.is_sorted());
-    near(channel.lost.len() as f64 / (channel.lost.len() + numbers.len()) as f64, 0.09, 0.1);
+    assert_near(channel.lost.len() as f64 / (channel.lost.len() + numbers.len()) as f64, 0.09, 0.1);
     channel.books_close();
 }
 
@@ -314,7 +314,7 @@ fn stations_that_always_send_have_the_throughput_of_bianchi_2000() {
         let measured: f64 = channel.saturated(3, 1023, &uplinks, 150.0).iter().sum();
         let success = frame + 28e-6 + acknowledgement + difs;
         let expected = bianchi(stations, stages as i32, (8184.0, 50e-6), (success, frame + difs));
-        near(measured, expected, 0.02);
+        assert_near(measured, expected, 0.02);
         channel.books_close();
     }
 }
@@ -332,7 +332,7 @@ fn with_rts_and_cts_throughput_depends_little_on_the_number_of_stations() {
         let measured: f64 = channel.saturated(3, 1023, &uplinks, 100.0).iter().sum();
         let success = rts + 3.0 * sifs + short + frame + short + difs;
         let expected = bianchi(stations, 5, (8184.0, 50e-6), (success, rts + difs));
-        near(measured, expected, 0.02);
+        assert_near(measured, expected, 0.02);
     }
 }
 
@@ -348,7 +348,7 @@ fn one_slow_station_pulls_all_fast_ones_to_its_throughput() {
     };
     let (fast, mixed) = (rates(3), rates(0));
     let mean = mixed.iter().sum::<f64>() / 4.0;
-    mixed.iter().for_each(|rate| near(*rate, mean, 0.06));
+    mixed.iter().for_each(|rate| assert_near(*rate, mean, 0.06));
     assert!(mean < 0.65e6, "{mean} b/s");
     assert!(fast.iter().all(|rate| *rate > 1.2e6), "{fast:?}");
 }
@@ -387,7 +387,7 @@ fn airtime_fairness_gives_equal_thirds_where_one_queue_gives_the_slow_station_mo
     let share = |queues: &str| airtime(&three(queues, false).0, &[0, 2, 4]);
     let (fifo, fair) = (share("fifo"), share("airtime"));
     assert!(fifo[2] > 0.6, "{fifo:?}");
-    fair.iter().for_each(|share| near(*share, 1.0 / 3.0, 0.03));
+    fair.iter().for_each(|share| assert_near(*share, 1.0 / 3.0, 0.03));
 }
 
 /// Høiland-Jørgensen et al. 2017, Figure 4: with queues per station, other stations' packets do not wait behind a download.
@@ -428,9 +428,9 @@ fn voice_waits_less_than_best_effort() {
                 }
             }
             channel.arrives_as(at, 9, 200, dscp);
-            channel.until(at + 0.0199);
+            channel.run_until(at + 0.0199);
         }
-        channel.until(9.0);
+        channel.run_until(9.0);
         for (at, member, number) in &channel.delivered {
             if *member == 9 {
                 sum += at - (0.1 + 0.02 * f64::from(*number));
@@ -447,12 +447,12 @@ fn within_a_node_the_more_urgent_category_goes_first() {
     let mut channel = driven(json!({}), 1);
     channel.arrives_as(0.1, 0, 1500, Dscp::DF);
     // Both packets arrive during the first transmission, and draw backoffs.
-    channel.until(0.100_1);
+    channel.run_until(0.100_1);
     for _ in 0..20 {
         channel.arrives_as(0.100_1, 0, 1500, Dscp::DF);
         channel.arrives_as(0.100_1, 0, 200, Dscp::EF);
     }
-    channel.until(1.0);
+    channel.run_until(1.0);
     let place = |number: u32| channel.delivered.iter().position(|(.., own)| *own == number).expect("delivered");
     let voice: usize = (0..20).map(|turn| place(2 + 2 * turn)).sum();
     let other: usize = (0..20).map(|turn| place(1 + 2 * turn)).sum();
@@ -469,7 +469,7 @@ fn frames_of_a_txop_follow_each_other_without_backoff() {
     let mut channel = driven(table, 1);
     let video = Dscp::parse("af41").expect("a code point");
     (0..40).for_each(|_| channel.arrives_as(0.1, 0, 1472, video));
-    channel.until(1.0);
+    channel.run_until(1.0);
     let gaps: Vec<u64> =
         channel.delivered.windows(2).map(|pair| ((pair[1].0 - pair[0].0) * 1e9).round() as u64).collect();
     // 288 µs of an exchange and 16 µs of SIFS; nine exchanges fit into 3.008 ms.
@@ -479,7 +479,7 @@ fn frames_of_a_txop_follow_each_other_without_backoff() {
     table["edca"] = json!(true);
     let mut without = driven(table, 1);
     (0..40).for_each(|_| without.arrives(0.1, 0, 1472));
-    without.until(1.0);
+    without.run_until(1.0);
     assert!(without.delivered.windows(2).all(|pair| pair[1].0 - pair[0].0 > 0.000_33), "best effort has no TXOP");
 }
 
@@ -533,10 +533,10 @@ fn groups(of: &[u32], rts: bool) -> Vec<f64> {
 /// for a whole exchange (IEEE 802.11-2020 §10.3.2.4).
 #[test]
 fn an_rts_without_an_answer_reserves_no_time() {
-    near(groups(&[0, 0, 1, 1], true).iter().sum(), 14.67e6, 0.02);
+    assert_near(groups(&[0, 0, 1, 1], true).iter().sum(), 14.67e6, 0.02);
     let lone = groups(&[0, 0, 0, 1], true);
     let all: f64 = lone.iter().sum();
-    near(all, 15.3e6, 0.02);
+    assert_near(all, 15.3e6, 0.02);
     assert!(lone[3] < 0.06 * all, "{lone:?}");
 }
 
@@ -551,7 +551,7 @@ fn a_station_that_no_other_hears_gets_less_the_more_others_there_are() {
     };
     let shares = [1, 2, 3, 4].map(share);
     assert!(shares.windows(2).all(|pair| pair[1] < 0.6 * pair[0]), "{shares:?}");
-    near(shares[0], 0.5, 0.1);
+    assert_near(shares[0], 0.5, 0.1);
 }
 
 #[test]
@@ -573,10 +573,10 @@ fn a_station_that_leaves_with_a_full_queue_leaves_closed_books() {
                 channel.arrives(0.001 * f64::from(number), member, 1500);
             }
         }
-        channel.until(2.5);
+        channel.run_until(2.5);
         assert!(channel.delivered.iter().all(|(at, member, _)| *member > 1 || *at <= 1.0));
         assert!(channel.dropped.iter().any(|(member, reason)| *member == 0 && *reason == DropReason::Link));
-        channel.until(10.0);
+        channel.run_until(10.0);
         assert_eq!((channel.medium.held(0), channel.medium.held(1)), (0, 0), "{queues}");
         channel.books_close();
     }
@@ -586,11 +586,11 @@ fn a_station_that_leaves_with_a_full_queue_leaves_closed_books() {
 fn below_the_table_every_packet_is_lost_and_above_it_none() {
     let mut low = driven(json!({ "channel": { "snr": -20.0 } }), 1);
     (0..50).for_each(|_| low.arrives(0.1, 0, 1000));
-    low.until(100.0);
+    low.run_until(100.0);
     assert_eq!((low.lost.len(), low.medium.held(0)), (50, 0));
     let mut high = driven(json!({ "channel": { "snr": 90.0 } }), 1);
     (0..50).for_each(|_| high.arrives(0.1, 0, 1000));
-    high.until(1.0);
+    high.run_until(1.0);
     assert_eq!((high.delivered.len(), high.medium.counters(0).failed), (50, 0));
 }
 
@@ -644,7 +644,7 @@ fn a_member_alone_has_its_nominal_rate_and_less_than_the_capacity() {
         let nominal = law.nominal(&members(1, &queue)[0]).bits_per_second() as f64;
         let mut channel = driven_by(&law, 1, &queue);
         let rate = channel.saturated(2000, 1500, &[0], 2.0)[0];
-        near(rate, nominal, 0.03);
+        assert_near(rate, nominal, 0.03);
         let whole = channel.medium.capacity(0, Instant::ZERO, channel.now).get() as f64 * 4.0;
         assert!(rate <= whole, "{standard}: {rate} of {whole}");
     }
@@ -655,7 +655,7 @@ fn stations_may_have_different_numbers_of_streams() {
     let table = json!({ "streams": 2, "stations": { "s1": { "streams": 1 } }, "queues": "airtime" });
     let mut channel = driven(table, 2);
     let rates = channel.saturated(200, 1500, &[0, 2], 2.0);
-    near(rates[0] / rates[1], 2.0, 0.05);
+    assert_near(rates[0] / rates[1], 2.0, 0.05);
 }
 
 #[test]
@@ -666,7 +666,7 @@ fn two_hundred_stations_share_a_channel() {
             channel.arrives(0.02 * f64::from(turn) + 0.000_04 * member as f64, member, 200);
         }
     }
-    channel.until(60.0);
+    channel.run_until(60.0);
     channel.books_close();
     assert!((0..400).all(|member| channel.medium.held(member) == 0));
     assert!(channel.delivered.len() > 19_000, "{}", channel.delivered.len());
@@ -683,9 +683,9 @@ fn what_a_queue_holds_back_is_sent_when_the_queue_gives_it() {
         // 1.2 Mb, of which 3028 bytes may leave immediately. Another station does not delay its turn.
         (0..100).for_each(|_| channel.arrives(0.1, member, 1500));
         (0..100).for_each(|turn| channel.arrives(0.1 + 0.01 * f64::from(turn), 2 + member, 300));
-        channel.until(1.0);
+        channel.run_until(1.0);
         assert!((50..90).contains(&channel.number(member)), "{}", channel.number(member));
-        channel.until(1.5);
+        channel.run_until(1.5);
         assert_eq!(channel.number(member), 100, "member {member}");
         assert!(channel.timers < 1000, "no events in vain: {}", channel.timers);
         channel.books_close();
@@ -722,12 +722,12 @@ fn access_points_on_one_channel_share_it() {
     // Two stations of the first access point, one of the second.
     let rates = channel.saturated(200, 1500, &[0, 4, 2], 8.0);
     channel.books_close();
-    near(rates[0] + rates[1], rates[2], 0.1);
+    assert_near(rates[0] + rates[1], rates[2], 0.1);
     let all: f64 = rates.iter().sum();
     assert!(all < 0.99 * alone && all > 0.8 * alone, "collisions cost some: {all} of {alone}");
     // An idle access point uses no airtime.
     let mut idle = driven_in_two_cells(json!({}), 2);
-    near(idle.saturated(200, 1500, &[0], 4.0)[0], alone, 0.01);
+    assert_near(idle.saturated(200, 1500, &[0], 4.0)[0], alone, 0.01);
 }
 
 #[test]
@@ -739,7 +739,7 @@ fn each_access_point_has_its_own_queues() {
             // A backlog for the first station, and one packet for the second.
             (0..900).for_each(|_| channel.arrives(0.1, 0, 1500));
             channel.arrives(0.1, 2, 1500);
-            channel.until(2.0);
+            channel.run_until(2.0);
             channel.books_close();
             let own = |station: usize| channel.delivered.iter().filter(move |(_, member, _)| *member == 2 * station);
             assert_eq!((own(0).count(), own(1).count()), (900, 1), "{queues}");
@@ -766,7 +766,7 @@ fn access_points_that_do_not_hear_each_other_disturb_stations_in_the_middle() {
         let mut channel = driven_in_two_cells(table, 2);
         let rates = channel.saturated(60, 1500, &[0, 2], 10.0);
         channel.books_close();
-        near(rates[0], rates[1], 0.25);
+        assert_near(rates[0], rates[1], 0.25);
         rates.iter().sum::<f64>()
     };
     let middle = json!({ "ap": ["s0", "s1"], "bp": ["s0", "s1"] });
@@ -775,7 +775,7 @@ fn access_points_that_do_not_hear_each_other_disturb_stations_in_the_middle() {
         (run(json!({}), false), run(middle.clone(), false), run(middle, true), run(far, false));
     assert!(apart < 0.6 * near_each_other, "{apart} {near_each_other}");
     assert!(protected > 1.4 * apart, "{protected} {apart}");
-    near(far, 2.0 * driven_rate_alone(), 0.02);
+    assert_near(far, 2.0 * driven_rate_alone(), 0.02);
 }
 
 /// Rate of one station that always receives at 24 Mb/s, in bits per second.
@@ -931,16 +931,16 @@ proptest! {
             channel.books_close();
         }
         let end = Span::from_nanos(at).seconds();
-        channel.until(end + 0.02);
+        channel.run_until(end + 0.02);
         channel.books_close();
         if seed % 2 == 0 {
             let held: usize = (0..2 * stations).map(|member| channel.medium.held(member) as usize).sum();
             let mut given = Vec::new();
-            channel.medium.empty(channel.now, &mut given);
+            channel.medium.drain(channel.now, &mut given);
             prop_assert_eq!(given.len(), held);
             return Ok(());
         }
-        channel.until(end + 400.0);
+        channel.run_until(end + 400.0);
         channel.books_close();
         for member in 0..2 * stations {
             prop_assert_eq!(channel.medium.held(member), 0, "member {} still has packets", member);

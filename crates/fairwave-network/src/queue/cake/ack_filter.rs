@@ -55,7 +55,7 @@ struct Ack {
 }
 
 /// Whether `a` is later than `b`, for wrapping numbers.
-fn after(a: u32, b: u32) -> bool {
+fn is_later(a: u32, b: u32) -> bool {
     (b.wrapping_sub(a) as i32) < 0
 }
 
@@ -64,7 +64,7 @@ fn segments(block: SackBlock) -> u64 {
 }
 
 impl Ack {
-    fn of(packet: &Packet) -> Option<Self> {
+    fn from_packet(packet: &Packet) -> Option<Self> {
         let Body::Ack { next, echo, rate, congestion_echo, marked, sack, .. } = packet.body else { return None };
         let plain = next > 1 && rate == 0.0 && marked == 0;
         Some(Ack { flow: packet.flow, next, echo, congestion: (congestion_echo, marked), plain, sack })
@@ -81,15 +81,15 @@ impl Ack {
     /// Whether `later` repeats every block of `self`, and `self` reports no duplicate.
     fn is_covered_by(&self, later: &Ack) -> bool {
         self.blocks().all(|block| {
-            let within = |wider: SackBlock| !after(wider.first, block.first) && !after(block.end, wider.end);
-            !after(self.next, block.first) && later.blocks().any(within)
+            let within = |wider: SackBlock| !is_later(wider.first, block.first) && !is_later(block.end, wider.end);
+            !is_later(self.next, block.first) && later.blocks().any(within)
         })
     }
 
     /// Whether `later` carries all information of `self`.
     fn is_redundant_to(&self, later: &Ack) -> bool {
         self.plain
-            && !after(self.next, later.next)
+            && !is_later(self.next, later.next)
             && self.echo <= later.echo
             && self.is_covered_by(later)
             && (self.next != later.next || later.selective() > self.selective())
@@ -105,12 +105,12 @@ impl AckFilter {
     /// The acknowledgement to drop after the last packet of the queue has arrived, if any.
     pub fn redundant(self, buffer: &Buffer, bin: u32) -> Option<Place> {
         let arrival = buffer.back_of_bin(bin)?;
-        let trigger = Ack::of(buffer.packet(arrival)?).filter(|ack| ack.next > 1)?;
+        let trigger = Ack::from_packet(buffer.packet(arrival)?).filter(|ack| ack.next > 1)?;
         let mut places = [arrival; REACH];
         let mut reached = 0;
         let mut place = arrival;
         while let Some(before) = places.get_mut(reached)
-            && let Some(earlier) = buffer.before_in_bin(place)
+            && let Some(earlier) = buffer.previous_in_bin(place)
         {
             (*before, place) = (earlier, earlier);
             reached += 1;
@@ -118,7 +118,7 @@ impl AckFilter {
         // From the head: the first redundant one, unless the acknowledgement behind it has other congestion flags.
         let mut found: Option<(Place, (bool, u32))> = None;
         for &place in places[..reached].iter().rev() {
-            let ack = buffer.packet(place).and_then(Ack::of).filter(|ack| ack.flow == trigger.flow);
+            let ack = buffer.packet(place).and_then(Ack::from_packet).filter(|ack| ack.flow == trigger.flow);
             let Some(ack) = ack else { continue };
             if found.is_some_and(|(_, congestion)| congestion != ack.congestion) {
                 found = None;

@@ -42,7 +42,7 @@ fn echoing(next: u32) -> Packet {
     })
 }
 
-fn of_flow(flow: u32, packet: Packet) -> Packet {
+fn with_flow(flow: u32, packet: Packet) -> Packet {
     Packet { flow: FlowId(flow), ..packet }
 }
 
@@ -106,9 +106,9 @@ fn without_the_filter_nothing_is_dropped_and_it_is_off_by_default() {
 #[test]
 fn acknowledgements_of_another_connection_neither_go_nor_count() {
     let all = r#","isolation":"flowblind""#;
-    let mixed = [of_flow(1, plain(3)), plain(3), of_flow(1, plain(5)), plain(5), plain(7)];
+    let mixed = [with_flow(1, plain(3)), plain(3), with_flow(1, plain(5)), plain(5), plain(7)];
     assert_eq!(dropped_with("conservative", all, &mixed), [1]);
-    assert_eq!(dropped_with("conservative", all, &[of_flow(1, plain(3)), of_flow(1, plain(5)), plain(7)]), [0usize; 0]);
+    assert_eq!(dropped_with("conservative", all, &[with_flow(1, plain(3)), with_flow(1, plain(5)), plain(7)]), [0usize; 0]);
 }
 
 #[test]

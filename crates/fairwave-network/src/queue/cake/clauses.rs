@@ -7,7 +7,7 @@ use super::cobalt::Cobalt;
 use super::*;
 use crate::packet::{Class, Ecn};
 
-fn at(millis: u64) -> Instant {
+fn instant(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -62,7 +62,7 @@ fn cake_set_rate_a_flows_quantum_is_what_a_4096th_of_a_second_sends_from_300_to_
         tin.arrived(7, Isolation::Flows);
         let mut sent = 0;
         while tin.turn(false, Isolation::Flows, |_| true).is_some() && tin.queues[7].stand == tin::QueueState::Sparse {
-            tin.sent(7, 1, at(0));
+            tin.sent(7, 1, instant(0));
             sent += 1;
             assert!(sent < 10_000, "its first quantum is never used up");
         }
@@ -99,10 +99,10 @@ fn last_of_nine(isolation: &str, share_a_sender: bool) -> f64 {
         .map(|flow| (u32::from(flow == 8), 10 + flow))
         .map(|(shared, own)| if share_a_sender { [shared, own] } else { [own, shared] })
         .collect();
-    queue.tell_ends(&ends.into());
+    queue.set_flow_ends(&ends.into());
     for _ in 0..100 {
         for flow in 0..9 {
-            queue.arrive(at(0), &packet(flow, 1000, Class::Tcp), &mut drops);
+            queue.arrive(instant(0), &packet(flow, 1000, Class::Tcp), &mut drops);
         }
     }
     let mut last = 0;
@@ -141,37 +141,37 @@ fn cake_enqueue_the_shapers_clock_starts_anew_only_when_nothing_waits() {
     let after = |waits: bool| {
         let (mut queue, mut drops) = (queue(r#","bandwidth":"8 Mb/s""#), Vec::new());
         for _ in 0..if waits { 3 } else { 1 } {
-            queue.arrive(at(0), &packet(0, 1000, Class::Tcp), &mut drops);
+            queue.arrive(instant(0), &packet(0, 1000, Class::Tcp), &mut drops);
         }
-        queue.depart(at(0), &mut drops).expect("one is due");
+        queue.depart(instant(0), &mut drops).expect("one is due");
         // The queue has had no call since time 0. Voice arrives in an empty tin.
-        queue.arrive(at(10), &packet(1, 1000, Class::Voice), &mut drops);
-        queue.depart(at(10), &mut drops).expect("one is due");
+        queue.arrive(instant(10), &packet(1, 1000, Class::Voice), &mut drops);
+        queue.depart(instant(10), &mut drops).expect("one is due");
         queue.held_until()
     };
-    assert_eq!((after(true), after(false)), (at(2), at(11)));
+    assert_eq!((after(true), after(false)), (instant(2), instant(11)));
 }
 
 #[test]
 fn cake_enqueue_an_empty_tin_saves_no_time() {
     let mut law = cake(r#""bandwidth":"8 Mb/s""#);
-    let buffer = Buffer::by_bin(10, law.bins());
-    law.bin(at(50), &packet(0, 1000, Class::Voice), &buffer);
-    assert_eq!(law.tins[2].next, at(50));
+    let buffer = Buffer::with_bins(10, law.bins());
+    law.bin(instant(50), &packet(0, 1000, Class::Voice), &buffer);
+    assert_eq!(law.tins[2].next, instant(50));
 }
 
 #[test]
 fn cake_advance_shaper_a_tin_catches_up_by_one_packet_at_most_and_is_charged_once() {
     let mut tin = tin(8_000_000);
     let charged = |tin: &mut Tin, next: u64| {
-        tin.next = at(next);
-        tin.sent(0, 1000, at(100));
+        tin.next = instant(next);
+        tin.sent(0, 1000, instant(100));
         tin.next
     };
     // A packet takes a millisecond.
-    assert_eq!(charged(&mut tin, 90), at(91), "behind: by the packet's time");
-    assert_eq!(charged(&mut tin, 100), at(101));
-    assert_eq!(charged(&mut tin, 105), at(105), "ahead: it stays");
+    assert_eq!(charged(&mut tin, 90), instant(91), "behind: by the packet's time");
+    assert_eq!(charged(&mut tin, 100), instant(101));
+    assert_eq!(charged(&mut tin, 105), instant(105), "ahead: it stays");
     assert_eq!(tin.deficit, -3000);
 }
 
@@ -186,7 +186,7 @@ fn cake_hash_a_flow_that_takes_a_queue_in_use_brings_its_hosts_along() {
     for hash in 8..16 {
         let queue = tin.queue_of(hash, [1, 2]);
         tin.arrived(queue, Isolation::TripleIsolate);
-        tin.sent(queue, 1500, at(0));
+        tin.sent(queue, 1500, instant(0));
     }
     // All flows have used up their first quantum and join the round.
     tin.turn(false, Isolation::TripleIsolate, |_| true);
@@ -201,10 +201,10 @@ fn cake_dequeue_a_flow_that_leaves_the_round_counts_for_its_hosts_no_more() {
     let mut tin = tin(1_000_000);
     let queue = tin.queue_of(8, [1, 2]);
     tin.arrived(queue, Isolation::TripleIsolate);
-    tin.sent(queue, 1500, at(0));
+    tin.sent(queue, 1500, instant(0));
     tin.turn(false, Isolation::TripleIsolate, |_| true);
     assert_eq!(flows_of(&tin, [1, 2]), [1, 1]);
-    tin.was_empty(queue, at(1));
+    tin.was_empty(queue, instant(1));
     assert_eq!(flows_of(&tin, [1, 2]), [0, 0]);
 }
 
@@ -214,11 +214,11 @@ fn cake_dequeue_an_empty_queue_decays_until_cobalt_is_at_rest() {
     let queue = tin.queue_of(8, [1, 2]);
     tin.arrived(queue, Isolation::Flows);
     tin.queues[queue as usize].cobalt.probability = 0.5;
-    tin.was_empty(queue, at(1));
+    tin.was_empty(queue, instant(1));
     assert_eq!(tin.queues[queue as usize].stand, tin::QueueState::Decaying);
     assert!(!tin.is_active());
     tin.queues[queue as usize].cobalt = Cobalt::default();
-    tin.was_empty(queue, at(1));
+    tin.was_empty(queue, instant(1));
     assert_eq!(tin.queues[queue as usize].stand, tin::QueueState::Idle);
 }
 
@@ -229,7 +229,7 @@ fn cake_dequeue_the_busier_of_two_hosts_divides_the_quantum() {
     for hash in 0..10 {
         let queue = tin.queue_of(hash * 8, [1, 2]);
         tin.arrived(queue, Isolation::TripleIsolate);
-        tin.sent(queue, 1500, at(0));
+        tin.sent(queue, 1500, instant(0));
     }
     tin.turn(false, Isolation::TripleIsolate, |_| true);
     let (ten, one) = (tin.load([1, 9], Isolation::TripleIsolate), tin.load([8, 9], Isolation::TripleIsolate));
@@ -240,22 +240,22 @@ fn cake_dequeue_the_busier_of_two_hosts_divides_the_quantum() {
 /// COBALT's decision (drop, mark) for a packet with this delay.
 fn signal(cobalt: &mut Cobalt, millis: u64, waited: u64) -> (bool, bool) {
     let mut packet = Packet { ecn: Ecn::Ect0, ..packet(0, 1000, Class::Tcp) };
-    let drop = cobalt.drops(&set(), at(millis), &mut packet, Span::from_millis(waited), &mut stream());
+    let drop = cobalt.drops(&set(), instant(millis), &mut packet, Span::from_millis(waited), &mut stream());
     (drop, packet.ecn == Ecn::Ce)
 }
 
 #[test]
 fn cobalt_queue_full_codel_signals_at_once() {
     let mut cobalt = Cobalt::default();
-    cobalt.overflowed(&set(), at(1000));
-    assert_eq!((cobalt.dropping, cobalt.due, cobalt.count), (true, at(1000), 1));
+    cobalt.overflowed(&set(), instant(1000));
+    assert_eq!((cobalt.dropping, cobalt.due, cobalt.count), (true, instant(1000), 1));
     assert_eq!(signal(&mut cobalt, 1001, 20), (false, true));
 }
 
 #[test]
 fn cobalt_queue_empty_ends_the_dropping_and_counts_the_signals_down() {
     let mut cobalt = Cobalt::default();
-    cobalt.overflowed(&set(), at(1000));
+    cobalt.overflowed(&set(), instant(1000));
     for millis in 1001..1400 {
         signal(&mut cobalt, millis, 20);
     }
@@ -279,7 +279,7 @@ fn cobalt_should_drop_the_first_signal_comes_an_interval_after_the_delay_passed_
 #[test]
 fn cobalt_should_drop_short_delay_counts_the_signals_down_one_by_one() {
     let mut cobalt = Cobalt::default();
-    cobalt.overflowed(&set(), at(1000));
+    cobalt.overflowed(&set(), instant(1000));
     for millis in 1001..1400 {
         signal(&mut cobalt, millis, 20);
     }
@@ -292,21 +292,21 @@ fn cobalt_should_drop_short_delay_counts_the_signals_down_one_by_one() {
 #[test]
 fn cobalt_should_drop_a_signal_that_is_late_is_forgiven_the_others() {
     let mut cobalt = Cobalt::default();
-    cobalt.overflowed(&set(), at(1000));
+    cobalt.overflowed(&set(), instant(1000));
     // No packet left for a second: the next signal is due now, not a second ago.
     assert_eq!(signal(&mut cobalt, 2000, 20), (false, true));
-    assert_eq!(cobalt.due, at(2000));
+    assert_eq!(cobalt.due, instant(2000));
 }
 
 #[test]
 fn cobalt_should_drop_marks_what_can_be_marked() {
     let mut cobalt = Cobalt::default();
-    cobalt.overflowed(&set(), at(1000));
+    cobalt.overflowed(&set(), instant(1000));
     assert_eq!(signal(&mut cobalt, 1000, 20), (false, true));
     let mut unmarkable = packet(0, 1000, Class::Tcp);
     let mut cobalt = Cobalt::default();
-    cobalt.overflowed(&set(), at(1000));
-    assert!(cobalt.drops(&set(), at(1000), &mut unmarkable, Span::from_millis(20), &mut stream()));
+    cobalt.overflowed(&set(), instant(1000));
+    assert!(cobalt.drops(&set(), instant(1000), &mut unmarkable, Span::from_millis(20), &mut stream()));
 }
 
 #[test]

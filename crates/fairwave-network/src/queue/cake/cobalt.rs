@@ -39,13 +39,13 @@ const UP: f64 = 1.0 / 256.0;
 const DOWN: f64 = 1.0 / 4096.0;
 
 impl Cobalt {
-    fn after(&self, set: &Settings, from: Instant) -> Instant {
+    fn next_signal(&self, set: &Settings, from: Instant) -> Instant {
         from + set.interval.scaled(1.0 / libm::sqrt(f64::from(self.count.max(1))))
     }
 
     /// Handles an overflow drop of a packet of the queue.
     pub fn overflowed(&mut self, set: &Settings, now: Instant) {
-        if now.since(self.changed) > set.target {
+        if now.span_since(self.changed) > set.target {
             self.probability = (self.probability + UP).min(1.0);
             self.changed = now;
         }
@@ -54,19 +54,19 @@ impl Cobalt {
 
     /// Handles a turn of the empty queue.
     pub fn was_empty(&mut self, set: &Settings, now: Instant) {
-        if self.probability > 0.0 && now.since(self.changed) > set.target {
+        if self.probability > 0.0 && now.span_since(self.changed) > set.target {
             self.probability = (self.probability - DOWN).max(0.0);
             self.changed = now;
         }
         self.dropping = false;
         if self.count > 0 && now >= self.due {
             self.count -= 1;
-            self.due = self.after(set, self.due);
+            self.due = self.next_signal(set, self.due);
         }
     }
 
     /// Whether the state equals that of a new queue.
-    pub fn at_rest(&self, now: Instant) -> bool {
+    pub fn is_at_rest(&self, now: Instant) -> bool {
         self.probability == 0.0 && self.count == 0 && now >= self.due
     }
 
@@ -84,7 +84,7 @@ impl Cobalt {
         if waited > set.target && waited > set.packet_time * 4 {
             if !self.dropping {
                 self.dropping = true;
-                self.due = self.after(set, now);
+                self.due = self.next_signal(set, now);
             }
             self.count = self.count.max(1);
         } else {
@@ -94,12 +94,12 @@ impl Cobalt {
         if signals && self.dropping {
             drop = !packet.mark();
             self.count = self.count.saturating_add(1);
-            self.due = self.after(set, self.due);
+            self.due = self.next_signal(set, self.due);
             late = now > self.due;
         }
         while signals && !self.dropping {
             self.count -= 1;
-            self.due = self.after(set, self.due);
+            self.due = self.next_signal(set, self.due);
             late = now > self.due;
             signals = self.count > 0 && now >= self.due;
         }
@@ -125,7 +125,7 @@ mod tests {
         Settings { target: Span::from_millis(5), interval: Span::from_millis(100), packet_time: Span::from_millis(1) }
     }
 
-    fn at(millis: u64) -> Instant {
+    fn instant(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let (mut drops, mut marks, mut random) = (Vec::new(), Vec::new(), stream());
         for now in from..from + millis {
             let mut packet = Packet { ecn, ..packet(0, 1000, Class::Tcp) };
-            if cobalt.drops(&set(), at(now), &mut packet, Span::from_millis(waited), &mut random) {
+            if cobalt.drops(&set(), instant(now), &mut packet, Span::from_millis(waited), &mut random) {
                 drops.push(now);
             } else if packet.ecn == Ecn::Ce {
                 marks.push(now);
@@ -167,7 +167,7 @@ mod tests {
             [(set(), 5, false), (set(), 6, true), (slow.clone(), 40, false), (slow, 41, true)]
         {
             let (mut cobalt, mut packet, mut random) = (Cobalt::default(), packet(0, 1000, Class::Tcp), stream());
-            cobalt.drops(&set, at(1), &mut packet, Span::from_millis(waited), &mut random);
+            cobalt.drops(&set, instant(1), &mut packet, Span::from_millis(waited), &mut random);
             assert_eq!(cobalt.dropping, expected, "{waited}");
         }
     }
@@ -188,16 +188,16 @@ mod tests {
     fn blue_grows_with_overflow_and_shrinks_with_emptiness_once_in_a_target() {
         let mut cobalt = Cobalt::default();
         for millis in 6..26 {
-            cobalt.overflowed(&set(), at(millis));
+            cobalt.overflowed(&set(), instant(millis));
         }
         // At 6, 12, 18 and 24 ms.
         assert!((cobalt.probability - 4.0 / 256.0).abs() < 1e-12, "{}", cobalt.probability);
         for millis in 26..56 {
-            cobalt.was_empty(&set(), at(millis));
+            cobalt.was_empty(&set(), instant(millis));
         }
         // At 30, 36, 42, 48 and 54 ms.
         assert!((cobalt.probability - 4.0 / 256.0 + 5.0 / 4096.0).abs() < 1e-12, "{}", cobalt.probability);
-        assert!(!cobalt.at_rest(at(10_000)));
+        assert!(!cobalt.is_at_rest(instant(10_000)));
     }
 
     #[test]
@@ -211,6 +211,6 @@ mod tests {
     fn a_queue_is_at_rest_an_interval_after_its_last_packet() {
         let mut cobalt = Cobalt::default();
         signals(&mut cobalt, 7, 1, 0, Ecn::NotEct);
-        assert!(!cobalt.at_rest(at(106)) && cobalt.at_rest(at(107)));
+        assert!(!cobalt.is_at_rest(instant(106)) && cobalt.is_at_rest(instant(107)));
     }
 }

@@ -250,7 +250,7 @@ impl Tin {
     pub fn was_empty(&mut self, queue: u32, now: Instant) {
         let cobalt = &mut self.queues[queue as usize].cobalt;
         cobalt.was_empty(&self.set, now);
-        let stand = if cobalt.at_rest(now) { QueueState::Idle } else { QueueState::Decaying };
+        let stand = if cobalt.is_at_rest(now) { QueueState::Idle } else { QueueState::Decaying };
         self.stands(queue, stand);
     }
 
@@ -269,6 +269,6 @@ impl Tin {
 
     /// Time until the tin may send within its rate; zero if it may now. Used to choose among tins.
     pub fn early(&self, now: Instant) -> Span {
-        self.next.since(now)
+        self.next.span_since(now)
     }
 }

@@ -103,7 +103,7 @@ impl Aimd {
     /// arrives.
     pub fn may_reduce(&self, now: Instant, arrives: f64) -> bool {
         let pause = self.round_trip.clamp(Span::from_millis(10), Span::from_millis(200));
-        self.last_change.is_none_or(|last| now.since(last) >= pause) || arrives < 0.5 * self.rate
+        self.last_change.is_none_or(|last| now.span_since(last) >= pause) || arrives < 0.5 * self.rate
     }
 
     /// Like [`Aimd::may_reduce`], but by time alone. Used before the first measurement.
@@ -136,7 +136,7 @@ impl Aimd {
         }
         let limit = 1.5 * self.arrives + 10_000.0;
         if self.rate < limit {
-            let elapsed = self.last_change.map_or(Span::ZERO, |last| now.since(last)).seconds();
+            let elapsed = self.last_change.map_or(Span::ZERO, |last| now.span_since(last)).seconds();
             let more = if self.capacity.estimate.is_some() {
                 self.growth_near_capacity() * elapsed
             } else {

@@ -37,7 +37,7 @@ impl Alr {
     pub fn on_sent(&mut self, now: Instant, size: u64) {
         let Some(last) = self.last.replace(now) else { return };
         let most = self.most();
-        let filled = self.rate / 8.0 * now.since(last).seconds();
+        let filled = self.rate / 8.0 * now.span_since(last).seconds();
         self.bytes = ((self.bytes - size as f64).max(-most) + filled).min(most);
         let level = if most > 0.0 { self.bytes / most } else { 0.0 };
         if level > BEGINS {

@@ -71,7 +71,7 @@ impl DelayBased {
         if arrivals.is_empty() {
             return Outcome::default();
         }
-        if self.last_seen.is_none_or(|last| now.since(last) > SILENCE) {
+        if self.last_seen.is_none_or(|last| now.span_since(last) > SILENCE) {
             self.groups = Groups::default();
             self.trend = Trendline::new(self.threshold);
         }

@@ -275,7 +275,7 @@ impl LossBased {
             last = last.max(Some(sent));
         }
         let (first, last) = (first?, last?);
-        let time = last.since(*self.last_sent.get_or_insert(first));
+        let time = last.span_since(*self.last_sent.get_or_insert(first));
         if time < OBSERVATION {
             return None;
         }

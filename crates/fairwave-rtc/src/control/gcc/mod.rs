@@ -306,7 +306,7 @@ impl RateController for Gcc {
         }
         let now = feedback.now;
         let first = *self.heard.get_or_insert(now);
-        if !self.has_reports && now.since(first) >= NO_REPORTS {
+        if !self.has_reports && now.span_since(first) >= NO_REPORTS {
             self.round_trip = Some(feedback.round_trip);
             self.delay.aimd.set_round_trip(feedback.round_trip);
         }

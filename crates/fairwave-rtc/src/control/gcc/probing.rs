@@ -147,14 +147,14 @@ impl Prober {
     /// Records that the queue has emptied after a drop of the estimate.
     pub fn on_recovery(&mut self, now: Instant) {
         let limited_of_late =
-            self.limited_since.is_some() || self.limited_until.is_some_and(|until| now.since(until) < LIMITED_COUNTS);
+            self.limited_since.is_some() || self.limited_until.is_some_and(|until| now.span_since(until) < LIMITED_COUNTS);
         let Some((dropped, before)) = self.dropped else { return };
         let rate = AFTER_DROP * before;
         if limited_of_late
             && self.state == State::Complete
             && (1.0 - UNCERTAINTY) * rate > self.estimate
-            && now.since(dropped) < DROP_COUNTS
-            && now.since(self.last_after_drop) > DROP_INTERVAL
+            && now.span_since(dropped) < DROP_COUNTS
+            && now.span_since(self.last_after_drop) > DROP_INTERVAL
         {
             self.last_after_drop = now;
             self.probe(now, &[rate], false);
@@ -163,14 +163,14 @@ impl Prober {
 
     /// Periodic update, every 25 ms.
     pub fn process(&mut self, now: Instant) {
-        let since_last = self.last.map_or(Span::MAX, |last| now.since(last));
+        let since_last = self.last.map_or(Span::MAX, |last| now.span_since(last));
         if self.state == State::Waiting && since_last > WAIT {
             self.complete();
         }
         if self.state != State::Complete || !self.periodic || self.estimate <= 0.0 {
             return;
         }
-        if self.limited_since.is_some_and(|since| now.since(since) >= LIMITED_INTERVAL)
+        if self.limited_since.is_some_and(|since| now.span_since(since) >= LIMITED_INTERVAL)
             && since_last >= LIMITED_INTERVAL
         {
             self.probe(now, &[LIMITED * self.estimate], true);
@@ -302,7 +302,7 @@ impl Results {
 
 /// Returns bits per second; `None` if the time is zero or above one second.
 fn rate(bytes: u64, from: Instant, until: Instant) -> Option<f64> {
-    let took = until.since(from);
+    let took = until.span_since(from);
     (took > Span::ZERO && took <= LONGEST).then(|| bytes as f64 * 8.0 / took.seconds())
 }
 

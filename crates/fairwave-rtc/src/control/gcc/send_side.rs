@@ -136,7 +136,7 @@ impl SendSide {
     /// Checks whether the round trip, plus the time in which packets were sent without feedback, exceeds 3 s.
     pub fn is_round_trip_above_limit(&self) -> bool {
         let Some((heard, round_trip)) = self.feedback else { return false };
-        let missing = self.last_sent.map_or(Span::ZERO, |sent| sent.since(heard));
+        let missing = self.last_sent.map_or(Span::ZERO, |sent| sent.span_since(heard));
         missing + round_trip > ROUND_TRIP_LIMIT
     }
 
@@ -163,13 +163,13 @@ impl SendSide {
     }
 
     fn is_start(&self, now: Instant) -> bool {
-        self.first_report.is_none_or(|first| now.since(first) < START)
+        self.first_report.is_none_or(|first| now.span_since(first) < START)
     }
 
     /// Periodic update, every 25 ms and after each arrival.
     pub fn update(&mut self, now: Instant) {
         if self.is_round_trip_above_limit() {
-            let pause = self.last_decrease.is_none_or(|last| now.since(last) >= ROUND_TRIP_INTERVAL);
+            let pause = self.last_decrease.is_none_or(|last| now.span_since(last) >= ROUND_TRIP_INTERVAL);
             if pause && self.target > LEAST {
                 self.last_decrease = Some(now);
                 self.limit((self.target * ROUND_TRIP_CUT).max(LEAST));
@@ -217,7 +217,7 @@ impl SendSide {
         let pause = DECREASE_INTERVAL + self.round_trip;
         if self.fraction_lost > HIGH_LOSS
             && !self.has_decreased
-            && self.last_decrease.is_none_or(|last| now.since(last) >= pause)
+            && self.last_decrease.is_none_or(|last| now.span_since(last) >= pause)
         {
             self.last_decrease = Some(now);
             self.has_decreased = true;
@@ -228,7 +228,7 @@ impl SendSide {
 
     fn remember(&mut self, now: Instant) {
         let margin = Span::from_millis(1);
-        while self.lowest.front().is_some_and(|&(set, _)| now.since(set) + margin > INCREASE_INTERVAL) {
+        while self.lowest.front().is_some_and(|&(set, _)| now.span_since(set) + margin > INCREASE_INTERVAL) {
             self.lowest.pop_front();
         }
         while self.lowest.back().is_some_and(|&(_, rate)| self.target <= rate) {

@@ -87,7 +87,7 @@ impl Bbr {
         self.bounds.reset_signals();
         self.cycle.acked_per_step = f64::INFINITY;
         // PickProbeWait.
-        self.cycle.rounds_since_up = self.stream.below(2) as u32;
+        self.cycle.rounds_since_up = self.stream.uniform_below(2) as u32;
         let wait = SHORTEST_WAIT + (LONGEST_WAIT - SHORTEST_WAIT) * self.stream.uniform();
         self.cycle.wait = Span::from_seconds(wait);
         self.cycle.began = path.now;

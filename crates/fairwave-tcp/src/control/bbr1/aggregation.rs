@@ -38,7 +38,7 @@ impl Aggregation {
                 self.most[self.present] = 0.0;
             }
         }
-        let mut expected = bandwidth * now.since(self.began).seconds();
+        let mut expected = bandwidth * now.span_since(self.began).seconds();
         if self.delivered <= expected {
             (self.began, self.delivered, expected) = (now, 0.0, 0.0);
         }

@@ -15,7 +15,7 @@ pub(super) struct Concealment {
 }
 
 impl Concealment {
-    pub(super) const fn none() -> Self {
+    pub(super) const fn inactive() -> Self {
         Concealment { made: 0, periods: 0, factor: FULL }
     }
 
@@ -57,7 +57,7 @@ mod tests {
 
     /// Returns the factors after each period of 50 samples.
     fn factors(periods: usize) -> Vec<i64> {
-        let mut concealment = Concealment::none();
+        let mut concealment = Concealment::inactive();
         (0..periods)
             .map(|_| {
                 concealment.extend(50, 50);
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn it_is_faded_below_half_and_silent_at_last() {
-        let mut concealment = Concealment::none();
+        let mut concealment = Concealment::inactive();
         concealment.extend(500, 50);
         assert!(!concealment.is_faded());
         concealment.extend(1, 50);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn short_pieces_fade_like_long_ones() {
-        let (mut short, mut long) = (Concealment::none(), Concealment::none());
+        let (mut short, mut long) = (Concealment::inactive(), Concealment::inactive());
         for _ in 0..10 {
             short.extend(80, 50);
         }

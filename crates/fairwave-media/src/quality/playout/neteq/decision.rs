@@ -127,12 +127,12 @@ impl DecisionLogic {
             self.timescale_from = tick + TIMESCALE_INTERVAL;
         }
         self.stretched = false;
-        let Some(next) = status.next else { return self.without_packet(status) };
+        let Some(next) = status.next else { return self.decide_without_packet(status) };
         if next.silence {
             return Operation::ComfortNoise;
         }
         if self.postpones(status) {
-            return self.without_packet(status);
+            return self.decide_without_packet(status);
         }
         if next.media == status.target {
             self.with_expected(tick, status)
@@ -141,7 +141,7 @@ impl DecisionLogic {
         }
     }
 
-    fn without_packet(&self, status: &Status) -> Operation {
+    fn decide_without_packet(&self, status: &Status) -> Operation {
         match status.last_mode {
             Mode::ComfortNoise => Operation::ComfortNoiseContinued,
             _ => Operation::Expand,
@@ -171,7 +171,7 @@ impl DecisionLogic {
     fn with_future(&self, status: &Status, media: i64) -> Operation {
         let above_target = status.span_and_wait / SAMPLES_PER_MS > self.target_ms().saturating_add(ABOVE_TARGET_MS);
         if media - status.target > status.generated && !above_target {
-            return self.without_packet(status);
+            return self.decide_without_packet(status);
         }
         match status.last_mode {
             Mode::Expand => Operation::Merge,
@@ -235,32 +235,32 @@ mod tests {
         Status { next: Some(NextPacket { media, silence: false }), ..status }
     }
 
-    fn at_delay(playing_ms: i64) -> Operation {
+    fn operation_at_delay(playing_ms: i64) -> Operation {
         playing(aiming_at(100), playing_ms).decide(LATER, &status(Mode::Normal, 100))
     }
 
     #[test]
     fn within_the_limits_speech_is_played_as_it_is() {
         // decision_logic_unittest.cc, NormalOperation: target 100 ms, playing 100 ms.
-        assert_eq!(at_delay(100), Operation::Normal);
-        assert_eq!(at_delay(119), Operation::Normal);
+        assert_eq!(operation_at_delay(100), Operation::Normal);
+        assert_eq!(operation_at_delay(119), Operation::Normal);
     }
 
     #[test]
     fn above_them_it_is_played_faster() {
         // decision_logic_unittest.cc, Accelerate and FastAccelerate: at 150 and 500 ms. The limits are 120 and 480 ms.
-        assert_eq!(at_delay(150), Operation::Accelerate);
-        assert_eq!(at_delay(120), Operation::Accelerate);
-        assert_eq!(at_delay(479), Operation::Accelerate);
-        assert_eq!(at_delay(480), Operation::FastAccelerate);
-        assert_eq!(at_delay(500), Operation::FastAccelerate);
+        assert_eq!(operation_at_delay(150), Operation::Accelerate);
+        assert_eq!(operation_at_delay(120), Operation::Accelerate);
+        assert_eq!(operation_at_delay(479), Operation::Accelerate);
+        assert_eq!(operation_at_delay(480), Operation::FastAccelerate);
+        assert_eq!(operation_at_delay(500), Operation::FastAccelerate);
     }
 
     #[test]
     fn below_them_it_is_played_slower() {
         // decision_logic_unittest.cc, PreemptiveExpand: at 50 ms.
-        assert_eq!(at_delay(50), Operation::PreemptiveExpand);
-        assert_eq!(at_delay(99), Operation::PreemptiveExpand);
+        assert_eq!(operation_at_delay(50), Operation::PreemptiveExpand);
+        assert_eq!(operation_at_delay(99), Operation::PreemptiveExpand);
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl JitterBuffer {
             ahead: 0,
             frame: FIRST_FRAME,
             mode: Mode::Normal,
-            concealment: Concealment::none(),
+            concealment: Concealment::inactive(),
             generating_since: None,
             silence_waits: false,
             begun: false,
@@ -246,7 +246,7 @@ impl JitterBuffer {
         match operation {
             Operation::Normal | Operation::Merge if decoded > 0 => {
                 self.mode = if operation == Operation::Merge { Mode::Merge } else { Mode::Normal };
-                self.concealment = Concealment::none();
+                self.concealment = Concealment::inactive();
             }
             Operation::Normal | Operation::Merge => {}
             Operation::Expand => {
@@ -264,7 +264,7 @@ impl JitterBuffer {
                 self.ahead += SAMPLES_PER_TICK;
                 heard.push(Piece::Silence(span(SAMPLES_PER_TICK)));
                 self.mode = Mode::ComfortNoise;
-                self.concealment = Concealment::none();
+                self.concealment = Concealment::inactive();
             }
         }
         // Frames of less than 10 ms may leave too few samples if the next one is missing.
@@ -390,7 +390,7 @@ impl JitterBuffer {
         self.ahead -= periods * self.pitch;
         heard.push(Piece::Shortened(span(periods * self.pitch)));
         self.mode = Mode::Stretched;
-        self.concealment = Concealment::none();
+        self.concealment = Concealment::inactive();
     }
 
     /// `PreemptiveExpand::Process`, in speech: already played samples cannot be lengthened.
@@ -398,7 +398,7 @@ impl JitterBuffer {
         let borrowed = (STRETCHABLE - decoded).max(0);
         // `ahead` includes the samples decoded now, which are not borrowed.
         let played = (borrowed - (self.ahead - decoded) - OVERLAP).max(0);
-        self.concealment = Concealment::none();
+        self.concealment = Concealment::inactive();
         if played > STRETCH_AT {
             self.mode = Mode::StretchFailed;
             return;

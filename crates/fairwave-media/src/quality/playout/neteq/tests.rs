@@ -15,13 +15,13 @@ struct ReceiverScript {
 }
 
 impl ReceiverScript {
-    fn of(config: NeteqConfig) -> Self {
+    fn new(config: NeteqConfig) -> Self {
         ReceiverScript { buffer: JitterBuffer::new(config), heard: Vec::new() }
     }
 
     /// Returns a buffer with a target of 0 to 20 ms: packets are played on arrival, without changes of tempo.
     fn plain() -> Self {
-        ReceiverScript::of(NeteqConfig { stretch: false, ..NeteqConfig::default() })
+        ReceiverScript::new(NeteqConfig { stretch: false, ..NeteqConfig::default() })
     }
 
     fn arrives(&mut self, packet: Packet) -> &mut Self {
@@ -87,7 +87,7 @@ fn a_packet_that_is_lost_is_made_up_in_its_length() {
 
 #[test]
 fn after_a_long_gap_half_the_target_is_waited_for() {
-    let mut story = ReceiverScript::of(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
+    let mut story = ReceiverScript::new(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     for _ in 0..7 {
         story.plays(Operation::Expand);
@@ -103,7 +103,7 @@ fn after_a_long_gap_half_the_target_is_waited_for() {
 
 #[test]
 fn after_a_short_gap_nothing_is_waited_for() {
-    let mut story = ReceiverScript::of(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
+    let mut story = ReceiverScript::new(NeteqConfig { min_delay: MS * 100, stretch: false, ..NeteqConfig::default() });
     story.arrives(frame(0)).plays(Operation::Normal).plays(Operation::Normal);
     for _ in 0..6 {
         story.plays(Operation::Expand);
@@ -174,7 +174,7 @@ fn a_buffer_is_idle_when_nothing_waits_and_nothing_of_the_voice_is_left() {
 
 #[test]
 fn one_packet_more_than_it_holds_empties_it() {
-    let mut story = ReceiverScript::of(NeteqConfig { max_packets: 20, stretch: false, ..NeteqConfig::default() });
+    let mut story = ReceiverScript::new(NeteqConfig { max_packets: 20, stretch: false, ..NeteqConfig::default() });
     story.arrives(frame(0)).plays(Operation::Normal);
     for unit in 1..=20 {
         story.arrives(frame(unit));
@@ -205,7 +205,7 @@ fn packets_are_played_in_order_however_they_come() {
 
 /// Plays the first `seconds` of packets that arrive every 20 ms, always in time.
 fn steady(config: NeteqConfig, seconds: usize) -> ReceiverScript {
-    let mut story = ReceiverScript::of(config);
+    let mut story = ReceiverScript::new(config);
     for unit in 0..50 * seconds {
         story.arrives(frame(unit));
         story.buffer.tick(&mut story.heard);
@@ -235,7 +235,7 @@ fn tempo_changes_by_about_a_tenth() {
 
 /// Plays a backlog of 60 packets that arrive together, then one packet every 20 ms for 8 seconds.
 fn backlog(config: NeteqConfig) -> ReceiverScript {
-    let mut story = ReceiverScript::of(NeteqConfig { max_delay: Some(MS * 80), ..config });
+    let mut story = ReceiverScript::new(NeteqConfig { max_delay: Some(MS * 80), ..config });
     for unit in 0..20 {
         story.arrives(frame(unit));
         story.buffer.tick(&mut story.heard);
@@ -281,7 +281,7 @@ fn fast_acceleration_leaves_out_as_many_periods_as_fit_into_15_ms() {
 #[test]
 fn frames_of_30_and_60_ms_are_stretched_too() {
     for length in [30_u64, 60] {
-        let mut story = ReceiverScript::of(NeteqConfig { min_delay: MS * 150, ..NeteqConfig::default() });
+        let mut story = ReceiverScript::new(NeteqConfig { min_delay: MS * 150, ..NeteqConfig::default() });
         for unit in 0..200 {
             story.arrives(Packet {
                 unit,
@@ -302,7 +302,7 @@ fn frames_of_30_and_60_ms_are_stretched_too() {
 #[test]
 fn too_little_that_was_not_played_cannot_be_lengthened() {
     // Frames of 10 ms that arrive one by one: 15 of the required 30 ms have always been played.
-    let mut story = ReceiverScript::of(NeteqConfig::default());
+    let mut story = ReceiverScript::new(NeteqConfig::default());
     for unit in 0..200 {
         story.arrives(Packet { unit, media: MS * (10 * unit as u64), length: MS * 10, ends_talkspurt: false });
         story.buffer.tick(&mut story.heard);
@@ -312,7 +312,7 @@ fn too_little_that_was_not_played_cannot_be_lengthened() {
 
 #[test]
 fn what_is_heard_is_as_long_as_the_ticks_and_what_is_ahead() {
-    let mut story = ReceiverScript::of(NeteqConfig::default());
+    let mut story = ReceiverScript::new(NeteqConfig::default());
     for unit in 0..500_usize {
         if unit % 7 != 3 {
             story.arrives(frame(unit + usize::from(unit % 11 == 5)));
