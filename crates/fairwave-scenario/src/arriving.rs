@@ -151,7 +151,7 @@ impl Scenario {
             Some(arrivals) if pairs > 0 => {
                 let (from, until) = flow.open(self.duration);
                 let there = if arrivals.table.steady { arrivals.stays().unwrap_or_default() } else { Span::ZERO };
-                let mean = arrivals.mean_rate(&traffic) * (until.since(from) + there).seconds();
+                let mean = arrivals.mean_rate(&traffic) * (until.span_since(from) + there).seconds();
                 (mean + 6.0 * mean.sqrt() + 10.0) as u64
             }
             _ if traffic.answer().is_some() => pairs.saturating_mul(2),

@@ -371,7 +371,8 @@ impl TemplateProperties {
     }
 
     fn queue(&mut self, direction: &DirectionProperties, used: &DirectionUse) -> Result<QueueConfig, Box<Problem>> {
-        let slowed = self.shape.as_ref().map_or(direction.nominal_rate, |shape| shape.rate.rate_on(direction.nominal_rate));
+        let slowed =
+            self.shape.as_ref().map_or(direction.nominal_rate, |shape| shape.rate.rate_on(direction.nominal_rate));
         let packets =
             self.buffer.map(|buffer| buffer_packets(&buffer, slowed.min(direction.nominal_rate), direction, used));
         let queue = match self.sized.get(&packets) {

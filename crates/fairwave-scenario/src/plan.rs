@@ -345,7 +345,7 @@ impl FlowPlan {
 
     /// Active time between two instants, without pauses.
     pub fn active_time(&self, from: Instant, until: Instant) -> Span {
-        let within = |(begins, ends): (Instant, Instant)| ends.min(until).since(begins.max(from));
+        let within = |(begins, ends): (Instant, Instant)| ends.min(until).span_since(begins.max(from));
         match &self.active {
             Some(active) => active.iter().fold(Span::ZERO, |sum, interval| sum + within(*interval)),
             None => within((self.start, self.stop)),

@@ -62,7 +62,7 @@ impl ApplicationClock {
 
     #[inline(never)]
     fn move_to_true_time(&self, unit: Unit, request: Span) -> Option<Unit> {
-        let created = self.awake_at(self.true_time(unit.created).since(self.begins))?.0 + request;
+        let created = self.awake_at(self.true_time(unit.created).span_since(self.begins))?.0 + request;
         Some(Unit { created, ..unit })
     }
 

@@ -86,7 +86,7 @@ impl RoundTripLog {
     /// Summarises the samples in the window. `requests` are the requests of a flow of pings.
     pub fn result(&self, from: Instant, end: Instant, requests: Option<impl Iterator<Item = Request>>) -> RoundTrips {
         let mut times: Vec<Span> = self.samples.iter().filter(|one| one.at >= from).map(|one| one.took).collect();
-        let summary = DelaySummary::of(times.iter().copied());
+        let summary = DelaySummary::from_delays(times.iter().copied());
         times.sort_unstable();
         let patience = summary.map_or(Span::ZERO, |summary| summary.max);
         let requests = requests.map(|requests| {

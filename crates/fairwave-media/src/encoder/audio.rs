@@ -290,8 +290,10 @@ mod tests {
     #[test]
     fn dred_covers_what_was_sent_before_up_to_its_length() {
         let mut encoder = encoder(AudioConfig { dred: Span::from_millis(100), ..AudioConfig::default() });
-        let frames: Vec<(u16, u8)> =
-            (0..8).filter_map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.0)).map(|f| (f.payload, f.repeats)).collect();
+        let frames: Vec<(u16, u8)> = (0..8)
+            .filter_map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.0))
+            .map(|f| (f.payload, f.repeats))
+            .collect();
         assert_eq!(frames[..3], [(80, 0), (90, 1), (100, 2)]);
         assert_eq!(frames[7], (130, 5));
     }
@@ -299,7 +301,8 @@ mod tests {
     #[test]
     fn dtx_sends_comfort_noise_each_400_ms_of_a_pause_and_talks_two_fifths_of_the_time() {
         let mut encoder = encoder(AudioConfig { dtx: true, ..AudioConfig::default() });
-        let frames: Vec<Option<AudioFrame>> = (0..500_000).map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.0)).collect();
+        let frames: Vec<Option<AudioFrame>> =
+            (0..500_000).map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.0)).collect();
         let speech = frames.iter().flatten().filter(|frame| frame.speech).count();
         let share = speech as f64 / frames.len() as f64;
         assert!((share - 1.004 / (1.004 + 1.587)).abs() < 0.01, "{share}");

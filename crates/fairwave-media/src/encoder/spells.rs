@@ -65,8 +65,14 @@ mod tests {
     #[test]
     fn a_spell_holds_from_its_beginning_until_just_before_its_end() {
         let two = two();
-        assert_eq!([1, 2, 4, 5, 7].map(|one| two.end_at(instant(one))), [None, Some(instant(5)), Some(instant(5)), None, Some(instant(8))]);
-        assert_eq!([0, 2, 5, 8].map(|one| two.next(instant(one))), [instant(2), instant(5), instant(7), Instant::NEVER]);
+        assert_eq!(
+            [1, 2, 4, 5, 7].map(|one| two.end_at(instant(one))),
+            [None, Some(instant(5)), Some(instant(5)), None, Some(instant(8))]
+        );
+        assert_eq!(
+            [0, 2, 5, 8].map(|one| two.next(instant(one))),
+            [instant(2), instant(5), instant(7), Instant::NEVER]
+        );
     }
 
     #[test]

@@ -148,8 +148,17 @@ mod tests {
 
     #[test]
     fn packets_that_follow_each_other_are_one_interval_and_what_lies_outside_is_cut_off() {
-        let packets = [(instant(0), instant(20)), (instant(20), instant(40)), (instant(100), instant(120)), (instant(110), instant(130)), (instant(300), instant(320))];
-        assert_eq!(joined(packets, (instant(10), instant(310))), [(instant(10), instant(40)), (instant(100), instant(130)), (instant(300), instant(310))]);
+        let packets = [
+            (instant(0), instant(20)),
+            (instant(20), instant(40)),
+            (instant(100), instant(120)),
+            (instant(110), instant(130)),
+            (instant(300), instant(320)),
+        ];
+        assert_eq!(
+            joined(packets, (instant(10), instant(310))),
+            [(instant(10), instant(40)), (instant(100), instant(130)), (instant(300), instant(310))]
+        );
     }
 
     #[test]

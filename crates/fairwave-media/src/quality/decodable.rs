@@ -137,7 +137,10 @@ mod tests {
     fn received<const LAYERS: usize>(types: &str, arrived: &[[u64; LAYERS]]) -> Vec<ReceivedFrame> {
         let of = |(number, (letter, layers)): (usize, (char, &[u64; LAYERS]))| {
             let mut arrived = [Instant::NEVER; LayerRates::MOST];
-            arrived.iter_mut().zip(layers).for_each(|(slot, &ms)| *slot = if ms == NEVER { *slot } else { instant(ms) });
+            arrived
+                .iter_mut()
+                .zip(layers)
+                .for_each(|(slot, &ms)| *slot = if ms == NEVER { *slot } else { instant(ms) });
             ReceivedFrame { frame_type: frame_type(letter), shown: instant(100 + 40 * number as u64), arrived }
         };
         types.chars().zip(arrived).enumerate().map(of).collect()
@@ -267,7 +270,10 @@ mod tests {
         assert_eq!((all.frames, all.decodable, all.layers), (4, 3, 4));
         assert_eq!((all.ratio(), all.mean_layers()), (Some(0.75), Some(1.0)));
         assert_eq!(Decodability::from_layers(&[3, 3]).mean_layers(), Some(3.0));
-        assert_eq!((Decodability::from_layers(&[]).ratio(), Decodability::from_layers(&[]).mean_layers()), (None, None));
+        assert_eq!(
+            (Decodability::from_layers(&[]).ratio(), Decodability::from_layers(&[]).mean_layers()),
+            (None, None)
+        );
     }
 
     /// Generates frames of any types, displayed every 40 ms. Their three layers arrive up to 300 ms after capture, or

@@ -323,7 +323,10 @@ mod tests {
     #[test]
     fn no_codec_is_rated_on_two_scales() {
         for codec in Codec::ALL {
-            assert!(for_codec(codec, Concealment::AppendixI).is_none() || wideband(codec, IN_BAND_FEC).is_none(), "{codec:?}");
+            assert!(
+                for_codec(codec, Concealment::AppendixI).is_none() || wideband(codec, IN_BAND_FEC).is_none(),
+                "{codec:?}"
+            );
         }
     }
 

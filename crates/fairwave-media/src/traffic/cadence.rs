@@ -61,7 +61,10 @@ mod tests {
             let mut cadence = Cadence::from_rate(rate, Bytes::new(payload));
             let last = (0..1_000_000).fold(Instant::ZERO, |time, _| cadence.next_after(time, None));
             let exact = rate.time_for(Bytes::new(payload * 1_000_000));
-            assert!(last.span_since(Instant::ZERO).nanos().abs_diff(exact.nanos()) <= 1, "{payload} B at {rate}: {last}");
+            assert!(
+                last.span_since(Instant::ZERO).nanos().abs_diff(exact.nanos()) <= 1,
+                "{payload} B at {rate}: {last}"
+            );
             assert!((cadence.nanos() * 1e6 / exact.nanos() as f64 - 1.0).abs() < 1e-9, "{}", cadence.nanos());
         }
     }
@@ -69,8 +72,9 @@ mod tests {
     #[test]
     fn factors_around_one_leave_the_mean_as_it_is() {
         let mut cadence = Cadence::from_rate(Rate::from_bits_per_second(100_000_000_000), Bytes::new(66));
-        let last = (0..1_000_000)
-            .fold(Instant::ZERO, |time, place| cadence.next_after(time, Some(if place % 2 == 0 { 0.99 } else { 1.01 })));
+        let last = (0..1_000_000).fold(Instant::ZERO, |time, place| {
+            cadence.next_after(time, Some(if place % 2 == 0 { 0.99 } else { 1.01 }))
+        });
         assert!((last.seconds() / 5.28e-3 - 1.0).abs() < 1e-6, "{last}");
     }
 

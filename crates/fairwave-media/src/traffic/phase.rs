@@ -41,8 +41,9 @@ mod tests {
     fn a_random_phase_is_uniform_over_one_interval_and_phase_zero_draws_nothing() {
         let (start, interval) = (Instant::from_seconds(3.0), Span::from_millis(20));
         let mut stream = Seed(1).stream("phase");
-        let drawn: Vec<f64> =
-            (0..20_000).map(|_| Phase::Random.begin(start, interval, &mut stream).span_since(start).seconds()).collect();
+        let drawn: Vec<f64> = (0..20_000)
+            .map(|_| Phase::Random.begin(start, interval, &mut stream).span_since(start).seconds())
+            .collect();
         assert!(drawn.iter().all(|phase| (0.0..0.02).contains(phase)));
         assert!((drawn.iter().sum::<f64>() / 20_000.0 - 0.01).abs() < 1e-4);
         let before = stream.clone();

@@ -81,7 +81,10 @@ fn what_was_not_used_while_nothing_waited_is_lost() {
         queue.arrive(instant(500), &packet(0, 1000, Class::Tcp), &mut drops);
     }
     // A packet takes 1 ms.
-    assert_eq!([500, 500, 501, 501, 502].map(|millis| sent(&mut queue, instant(millis))), [true, false, true, false, true]);
+    assert_eq!(
+        [500, 500, 501, 501, 502].map(|millis| sent(&mut queue, instant(millis))),
+        [true, false, true, false, true]
+    );
     assert_eq!(queue.held_until(), instant(503));
     queue.arrive(instant(502), &packet(0, 1000, Class::Tcp), &mut drops);
     assert!(!sent(&mut queue, instant(502)) && sent(&mut queue, instant(503)));

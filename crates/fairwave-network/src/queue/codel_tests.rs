@@ -131,7 +131,8 @@ fn below_is_less_than_target_or_no_more_than_a_packet_behind() {
 #[test]
 fn a_packet_below_target_begins_the_interval_anew_and_an_empty_queue_ends_the_state() {
     let (mut codel, mut buffer) = (codel(), Buffer::with_capacity(0));
-    (codel.control.first_above, codel.control.dropping, codel.control.drop_next) = (Some(instant(1)), true, instant(5000));
+    (codel.control.first_above, codel.control.dropping, codel.control.drop_next) =
+        (Some(instant(1)), true, instant(5000));
     buffer.push(instant(999), packet(0, 1000, Class::Tcp));
     assert!(codel.depart(instant(1000), &mut buffer, &mut Vec::new()).is_some());
     assert_eq!((codel.control.first_above, codel.control.dropping), (None, false));

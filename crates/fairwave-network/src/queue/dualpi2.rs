@@ -352,7 +352,10 @@ impl Dualpi2 {
 
 /// Queueing delay of the packet at the head of a queue; 0 if the queue is empty.
 fn waited(buffer: &Buffer, queue: u32, now: Instant) -> Span {
-    buffer.front_of_bin(queue).and_then(|place| buffer.arrival_time(place)).map_or(Span::ZERO, |since| now.span_since(since))
+    buffer
+        .front_of_bin(queue)
+        .and_then(|place| buffer.arrival_time(place))
+        .map_or(Span::ZERO, |since| now.span_since(since))
 }
 
 impl Discipline for Dualpi2 {

@@ -102,7 +102,8 @@ fn red_marks_below_max_threshold_and_drops_from_there_on() {
         for _ in 0..length {
             buffer.push(instant(0), with(Ecn::Ect0));
         }
-        let arrival = Arrival { now: instant(0), packet: &with(Ecn::Ect0), buffer: &buffer, idle: Span::ZERO, full: false };
+        let arrival =
+            Arrival { now: instant(0), packet: &with(Ecn::Ect0), buffer: &buffer, idle: Span::ZERO, full: false };
         let mut stream = stream();
         let signals: Vec<_> =
             (0..40).map(|_| red.arrive(&arrival, &mut stream)).filter(|v| *v != Verdict::Admit).collect();

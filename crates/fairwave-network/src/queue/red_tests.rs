@@ -430,7 +430,8 @@ fn with_a_weight_of_one_a_change_of_the_rate_leaves_the_average_a_number() {
 /// Verdicts on 4000 arrivals, at an average between the thresholds and at one that requires every packet to be dropped.
 fn verdicts(early_victim: EarlyVictim, ecn: bool) -> [Vec<Verdict>; 2] {
     [20.0, 30.5].map(|average| {
-        let config = RedConfig { gentle: Some(false), max_p: Some(0.5), early_victim, ecn, ..config_between(10.0, 30.0) };
+        let config =
+            RedConfig { gentle: Some(false), max_p: Some(0.5), early_victim, ecn, ..config_between(10.0, 30.0) };
         let mut red = red(&config);
         let (packet, buffer, mut stream) = (packet(9, 500, Class::Voice), queue_of(3, 500), stream());
         let arrival = Arrival { now: Instant::ZERO, packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };

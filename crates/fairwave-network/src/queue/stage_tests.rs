@@ -16,7 +16,8 @@ fn only_packets_whose_code_point_changes_count_as_remarked() {
     let police = r#"{"rate": "8 kb/s", "burst": "200 B", "exceed": {"remark": "le"}}"#;
     let mut queue = link_queue(plain(), Some(police), None);
     // The first packet conforms. Every second one of the others already bears the code point.
-    let arrivals: Vec<_> = (0..7).map(|number| (instant(0), marked([46, 1][number as usize % 2], 200, number))).collect();
+    let arrivals: Vec<_> =
+        (0..7).map(|number| (instant(0), marked([46, 1][number as usize % 2], 200, number))).collect();
     let (served, _) = served(&mut queue, rate(), &arrivals);
     let remarked = served.iter().skip(1).filter(|(_, packet)| packet.dscp.get() == 1);
     assert_eq!((remarked.count(), queue.stages()[0].counters.remarked), (6, 3));

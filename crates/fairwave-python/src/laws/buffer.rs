@@ -75,7 +75,7 @@ impl Buffer {
     /// Waiting packets and bytes of a class: `voice`, `other-udp` or `tcp`.
     fn of_class(&self, traffic_class: &str) -> PyResult<(u32, u64)> {
         let class = parse_class(traffic_class)?;
-        Self::ask(|buffer| counted(buffer.of(class)))
+        Self::ask(|buffer| counted(buffer.class_tally(class)))
     }
 
     /// The packet at a place. None if the packet has left the buffer.

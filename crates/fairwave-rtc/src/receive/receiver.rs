@@ -576,7 +576,7 @@ impl WebrtcReceiver {
         let mut blocks = Vec::new();
         for stream in &mut self.streams {
             let (_, last, _, came) = stream.clock.report.unwrap_or_default();
-            let delay = if last == 0 { 0 } else { time::to_65536ths(now.since(came)) };
+            let delay = if last == 0 { 0 } else { time::to_65536ths(now.span_since(came)) };
             let media = stream.ssrc(Role::Media);
             let again = stream.ssrc(Role::Retransmission);
             for (ssrc, reception, last, delay) in

@@ -318,8 +318,9 @@ impl Video {
             let seconds = end.span_since(last).saturating_sub(away).seconds();
             seen.add(self.picture, seconds);
         }
-        let time =
-            self.first_packet.map_or(0.0, |first| end.span_since(first).saturating_sub(self.absent(first, end)).seconds());
+        let time = self
+            .first_packet
+            .map_or(0.0, |first| end.span_since(first).saturating_sub(self.absent(first, end)).seconds());
         let begins = self.smoothness.first().unwrap_or(end);
         let left_out = self.absent(Instant::ZERO, begins).saturating_sub(self.off.covered(Instant::ZERO, begins));
         let mean = |sum: f64| if seen.time > 0.0 { sum / seen.time } else { 0.0 };

@@ -27,7 +27,7 @@ pub struct ArrivalReport {
 impl ArrivalReport {
     /// Describes a packet that arrived at `arrived`, in a report made at `now`.
     pub fn new(now: Instant, arrived: Instant, ecn: Ecn) -> Self {
-        let since = u128::from(now.since(arrived).nanos());
+        let since = u128::from(now.span_since(arrived).nanos());
         let offset = (since * 1024 / 1_000_000_000).min(u128::from(OVERFLOW)) as u16;
         ArrivalReport { ecn, offset }
     }

@@ -44,7 +44,7 @@ fn reports_come_back_with_negative_losses_and_at_most_31_blocks() {
 fn a_round_trip_is_what_is_left_of_a_report_s_times() {
     let (sent, arrived, answered) = (ms(1_000), ms(1_060), ms(1_620));
     let last = time::middle(time::ntp(sent));
-    let delay = time::to_65536ths(answered.since(ms(1_040)));
+    let delay = time::to_65536ths(answered.span_since(ms(1_040)));
     let round_trip = time::round_trip(ms(1_660), last, delay).expect("a round trip");
     assert!(round_trip.millis() > 79.9 && round_trip.millis() < 80.1, "{round_trip}");
     assert_eq!(time::round_trip(arrived, 0, 0), None, "it answers no sender report");

@@ -183,7 +183,7 @@ impl WebrtcSender {
             streams.push(RtpStream::new(StreamKind::Audio, 0, &mut numbers));
             let encoder = AudioEncoder::new(audio, seed.stream("microphone"));
             let (least, most) = encoder.rates();
-            let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).per(audio.frame);
+            let headers = Bytes::new(u64::from(sizes::AUDIO_HEADER)).rate_over(audio.frame);
             let packet_rate =
                 |rate: Rate| Rate::from_bits_per_second(rate.bits_per_second() + headers.bits_per_second());
             shares.push(Share::new(packet_rate(least), packet_rate(most), false, audio.priority));

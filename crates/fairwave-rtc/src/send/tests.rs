@@ -150,7 +150,7 @@ impl Receiver for Peer {
                 highest: highest as u32,
                 jitter: 900,
                 last,
-                delay: time::to_65536ths(now.since(when)),
+                delay: time::to_65536ths(now.span_since(when)),
             };
             packets.insert(0, Rtcp::ReceiverReport(ReceiverReport { ssrc: 255, blocks: vec![block] }));
         }

@@ -1,7 +1,7 @@
 //! Conversation rows: both directions of each conversation together.
 
 use fairwave_core::quality::call::UnratedCause;
-use fairwave_core::quality::conversation::{Direction, Interval, overlap, joined, length, rate};
+use fairwave_core::quality::conversation::{Direction, Interval, joined, length, overlap, rate};
 use fairwave_core::quality::playout::{CallQuality, SpokenUnit, UnitFate, call_quality, play};
 use fairwave_core::traffic::Codec;
 use fairwave_core::units::{Instant, Span};

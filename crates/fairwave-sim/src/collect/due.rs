@@ -122,7 +122,7 @@ impl Deadline {
 
     /// Returns the deadline at `end`, the end of the run, for units that stay useful for `patience`.
     pub fn from_patience(patience: Span, end: Instant) -> Self {
-        Deadline::MadeBy(Instant::ZERO + end.since(Instant::ZERO + patience))
+        Deadline::MadeBy(Instant::ZERO + end.span_since(Instant::ZERO + patience))
     }
 }
 

@@ -488,8 +488,9 @@ impl Medium for Cell {
 
     fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes {
         let bearer = &self.bearers[member];
-        let bits =
-            bearer.channel.mean_efficiency(from, to) * self.config.elements(bearer.uplink) * to.span_since(from).seconds();
+        let bits = bearer.channel.mean_efficiency(from, to)
+            * self.config.elements(bearer.uplink)
+            * to.span_since(from).seconds();
         Bytes::new((bits / 8.0) as u64)
     }
 }

@@ -101,7 +101,8 @@ impl Function {
     /// Draws a new backoff, from `now` or from the end of the current transmission.
     pub fn draws(&mut self, now: u64, domain: &Domain, slot: u64, stream: &mut Stream) {
         let idle = now.saturating_sub(domain.busy_until).div_ceil(slot);
-        self.target = domain.counted[usize::from(self.category)] + idle + stream.uniform_below(u64::from(self.window) + 1);
+        self.target =
+            domain.counted[usize::from(self.category)] + idle + stream.uniform_below(u64::from(self.window) + 1);
     }
 
     /// Handles a failed attempt: doubles the window, or resets it at the limit.

@@ -562,7 +562,13 @@ impl Checked for WifiConfig {
         check_range("driver-buffer", self.driver_buffer, 1, 4096, "driver-buffer = 123")?;
         check_range("path-loss.power", self.path_loss.power, -20.0, 40.0, "path-loss = { power = 20.0 }")?;
         check_range("path-loss.exponent", self.path_loss.exponent, 1.0, 6.0, "path-loss = { exponent = 3.0 }")?;
-        check_range("path-loss.noise-figure", self.path_loss.noise_figure, 0.0, 20.0, "path-loss = { noise-figure = 7.0 }")?;
+        check_range(
+            "path-loss.noise-figure",
+            self.path_loss.noise_figure,
+            0.0,
+            20.0,
+            "path-loss = { noise-figure = 7.0 }",
+        )?;
         self.check_channel(&self.channel, self.streams).map_err(|error| error.nested_in("channel"))?;
         if let Some(uplink) = &self.uplink {
             self.check_channel(uplink, self.streams).map_err(|error| error.nested_in("uplink"))?;

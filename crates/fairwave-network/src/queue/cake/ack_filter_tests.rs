@@ -108,7 +108,10 @@ fn acknowledgements_of_another_connection_neither_go_nor_count() {
     let all = r#","isolation":"flowblind""#;
     let mixed = [with_flow(1, plain(3)), plain(3), with_flow(1, plain(5)), plain(5), plain(7)];
     assert_eq!(dropped_with("conservative", all, &mixed), [1]);
-    assert_eq!(dropped_with("conservative", all, &[with_flow(1, plain(3)), with_flow(1, plain(5)), plain(7)]), [0usize; 0]);
+    assert_eq!(
+        dropped_with("conservative", all, &[with_flow(1, plain(3)), with_flow(1, plain(5)), plain(7)]),
+        [0usize; 0]
+    );
 }
 
 #[test]

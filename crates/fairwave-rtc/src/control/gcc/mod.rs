@@ -253,7 +253,7 @@ impl Gcc {
         let mut longest = Span::ZERO;
         let mut path = Span::MAX;
         for packet in &self.arrivals {
-            let round_trip = now.since(packet.sent);
+            let round_trip = now.span_since(packet.sent);
             let waited = Span::from_nanos(signed_nanos(packet.arrived, newest).max(0) as u64);
             longest = longest.max(round_trip);
             path = path.min(round_trip.saturating_sub(waited));

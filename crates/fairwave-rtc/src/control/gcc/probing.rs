@@ -146,8 +146,8 @@ impl Prober {
 
     /// Records that the queue has emptied after a drop of the estimate.
     pub fn on_recovery(&mut self, now: Instant) {
-        let limited_of_late =
-            self.limited_since.is_some() || self.limited_until.is_some_and(|until| now.span_since(until) < LIMITED_COUNTS);
+        let limited_of_late = self.limited_since.is_some()
+            || self.limited_until.is_some_and(|until| now.span_since(until) < LIMITED_COUNTS);
         let Some((dropped, before)) = self.dropped else { return };
         let rate = AFTER_DROP * before;
         if limited_of_late

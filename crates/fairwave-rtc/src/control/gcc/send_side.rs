@@ -201,7 +201,7 @@ impl SendSide {
             return;
         }
         let rate = match self.last_report {
-            Some(last) if now.since(last) < REPORT_COUNTS => self.update_from_report(now),
+            Some(last) if now.span_since(last) < REPORT_COUNTS => self.update_from_report(now),
             _ => self.target,
         };
         self.limit(rate);
