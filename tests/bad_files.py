@@ -156,7 +156,7 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
     if kind == "pattern":
         words = struct.pack("<40H", *(0x6B21 if n % 7 else 0x6B20 for n in range(40)))
         return {"p.txt": b"0001011\n" * 20, "p.csv": b"packet,lost\n" + b"0,0\n1,1\n" * 20, "p.g192": words}
-    from fairwave.policies import OBSERVATION
+    from fairwave.policy_files import OBSERVATION
 
     return {"p.json": json.dumps({**POLICY, "observation": list(OBSERVATION)}).encode()}
 

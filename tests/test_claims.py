@@ -198,7 +198,7 @@ def test_a_difference_from_a_share_of_the_other():
     assert [one.label for one in judge(factor=0.5).comparisons] == ["dvrc − 0.5 × rtcp at flows 10"]
     assert [
         one.label
-        for one in comparisons.differs(measured.without("flows"), "carrier", "dvrc", "rtcp").comparisons
+        for one in comparisons.differs(measured.drop_axes("flows"), "carrier", "dvrc", "rtcp").comparisons
     ] == ["dvrc − rtcp"]
 
 
@@ -218,9 +218,9 @@ def test_samples_of_several_points_are_refused_by_name():
 def test_an_unknown_label_or_axis_is_named():
     measured = over({("a",): around(1)}, ["transport"])
     with pytest.raises(ValueError, match="has no 'b'"):
-        measured.at(transport="b")
+        measured.select(transport="b")
     with pytest.raises(KeyError, match="no axis 'flow'"):
-        measured.at(flow=1)
+        measured.select(flow=1)
 
 
 def test_summary_averages_what_is_left_out_within_each_seed():

@@ -522,7 +522,7 @@ def test_run_draws_network_series_and_the_call_on_a_page(fairwave, scenario, tmp
 
 
 def test_hosts_that_are_alike_are_drawn_as_one_beside_what_they_hang_on(scenario):
-    from fairwave_report.network import layout
+    from fairwave_report.network_picture import layout
 
     stands, places = layout(load(scenario).plan())
     assert {stands[f"voice-s{i}"] for i in range(4)} == {"voice-s0"}

@@ -335,16 +335,16 @@ def test_the_address_of_a_worker_is_not_taken_for_the_schedulers(workers):
 def test_what_dask_raises_when_the_scheduler_is_lost_is_said_in_words():
     with (
         pytest.raises(cluster.ClusterLostError, match="no longer answers"),
-        cluster._in_words("tcp://there:1"),
+        cluster._rewording_errors("tcp://there:1"),
     ):
         raise distributed.client.FutureCancelledError("key", "scheduler-connection-lost")
 
 
 def test_a_worker_that_joined_later_with_an_older_fairwave_is_refused_in_words():
     error = AttributeError("module 'fairwave.cluster' has no attribute '_make'")
-    assert "lack this version" in str(cluster._other_packages("tcp://there:1", error))
+    assert "lack this version" in str(cluster._missing_package("tcp://there:1", error))
     missing = ModuleNotFoundError("No module named 'fairwave'", name="fairwave")
-    assert "lack the package 'fairwave'" in str(cluster._other_packages("tcp://there:1", missing))
+    assert "lack the package 'fairwave'" in str(cluster._missing_package("tcp://there:1", missing))
 
 
 def test_where_runs_were_made_is_not_part_of_where_numbers_come_from(monkeypatch):

@@ -107,9 +107,9 @@ def test_a_short_run_of_a_case_has_its_measures():
     from fairwave.building import from_dict
 
     results = from_dict(table).run()
-    assert 0.3 < quantities.USED.over(results).interval().mean <= 1.0
-    assert quantities.QUEUEING.over(results).interval().mean > 0
-    assert quantities.audio(p.VARIABLE).over(results).interval().mean > 3
+    assert 0.3 < quantities.USED.compute(results).interval().mean <= 1.0
+    assert quantities.QUEUEING.compute(results).interval().mean > 0
+    assert quantities.audio(p.VARIABLE).compute(results).interval().mean > 3
 
 
 def test_two_videos_of_a_session_share_by_their_priorities():
@@ -121,4 +121,4 @@ def test_two_videos_of_a_session_share_by_their_priorities():
     from fairwave.building import from_dict
 
     # Above 150 kb/s each they share two to one: 1.1 and 0.6 Mb/s of 1.7.
-    assert 1.5 < quantities.preference().over(from_dict(table).run()).interval().mean < 2.0
+    assert 1.5 < quantities.preference().compute(from_dict(table).run()).interval().mean < 2.0

@@ -38,7 +38,7 @@ def results():
 
 
 def cells(results):
-    (call,) = conference.of_results(results)
+    (call,) = conference.find_calls(results)
     return {(one.receiver, one.sender): one for one in conference.received(results, call)}
 
 
@@ -120,6 +120,6 @@ def test_everybody_may_leave_and_fifty_may_join_at_once():
     assert all(one.without_s <= 3 for one in cells(gone).values())
     crowd = {f"p{place}": (20, 20) for place in range(50)}
     whole = star(crowd, 2, server={"node": "sfu", "videos": 4}).run()
-    (call,) = conference.of_results(whole)
+    (call,) = conference.find_calls(whole)
     assert len(call.participants) == 50
     assert conference.matrices(whole) == []

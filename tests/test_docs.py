@@ -23,7 +23,7 @@ from fairwave.cli import app as cli
 from fairwave.layers import studies as studies_there
 from fairwave.linecheck import Reflector, Target
 from fairwave.live import Live, kernel
-from fairwave.live.beside import simulated
+from fairwave.live.comparison import simulated
 from fairwave_network import failing
 from fairwave_report import gallery
 from fairwave_speech.fetch import Recordings
@@ -272,8 +272,8 @@ def test_every_command_works(desk, monkeypatch, line):
         "fairwave.linecheck.Reflector", lambda key, *_, **named: Reflector(key, "127.0.0.1", 0, **named)
     )
     # Two failures stand for all.
-    failures = failing.all_of
-    monkeypatch.setattr(failing, "all_of", lambda *given: failures(*given)[:2])
+    failures = failing.list_failures
+    monkeypatch.setattr(failing, "list_failures", lambda *given: failures(*given)[:2])
     # No window opens, and the page need not have been built.
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import fairwave as fw
-from fairwave_evaluation.controller import of_controller
-from fairwave_evaluation.discipline import of_discipline
+from fairwave_evaluation.controller import evaluate_controller
+from fairwave_evaluation.discipline import evaluate_discipline
 from fairwave_evaluation.trade_off import EPSILON, ellipse
 from fairwave_study.claims import Verdict
 
@@ -24,7 +24,7 @@ def test_a_controller_is_evaluated_from_the_command_line(fairwave, tmp_path):
     status, printed, err = fairwave("evaluate", "tcp/vegas", "--against", "tcp/sack", "-n", 2, "--out", out)
     assert status == 0, err
     found = verdicts(out)
-    assert len(found) == len(of_controller("tcp/vegas", "tcp/sack").claims) >= 21
+    assert len(found) == len(evaluate_controller("tcp/vegas", "tcp/sack").claims) >= 21
     assert set(found.values()) <= {"met", "not met", "undecided"}
     # Vegas keeps queues short whatever the buffer; a timer that doubles is all that silence needs.
     assert (found["bufferbloat"], found["silence"]) == ("met", "met")
@@ -122,26 +122,26 @@ def test_a_controller_that_heeds_nothing_fails_where_it_does_harm():
         def on_timeout(self, path, window):
             window.congestion = 400.0
 
-    study = of_controller("tcp/heedless", "tcp/sack")
+    study = evaluate_controller("tcp/heedless", "tcp/sack")
     # Its timer doubles as any, but what it sends each time does not become less.
     for name in ("bufferbloat", "high-loss", "coexistence", "silence"):
         assert judged(study, name)[0] is Verdict.NOT_REPRODUCED, name
 
 
 def test_a_controller_compared_with_itself_differs_in_nothing():
-    study = of_controller("tcp/sack", "tcp/sack")
+    study = evaluate_controller("tcp/sack", "tcp/sack")
     verdict, evidence = judged(study, "coexistence")
     assert verdict is not Verdict.NOT_REPRODUCED
     assert all("(compared with)" in one.label for one in evidence.comparisons)
 
 
 def test_drop_tail_fails_what_active_queues_are_for():
-    study = of_discipline({"discipline": "drop-tail"}, {"discipline": "codel"})
+    study = evaluate_discipline({"discipline": "drop-tail"}, {"discipline": "codel"})
     assert judged(study, "friendly")[0] is Verdict.NOT_REPRODUCED
 
 
 def test_parameters_reach_the_scenario():
-    study = of_controller({"name": "tcp/aimd", "alpha": 0.31, "beta": 0.875}, "tcp/sack")
+    study = evaluate_controller({"name": "tcp/aimd", "alpha": 0.31, "beta": 0.875}, "tcp/sack")
     points = next(one for one in study.grids if one.id == "fairness").points()
     ours = next(one for one in points if one.labels["controller"] == "tcp/aimd")
     assert ours.scenario.to_dict()["flow"][0]["transport"]["beta"] == 0.875
@@ -170,7 +170,7 @@ def test_flows_make_the_levels_of_congestion_of_the_standard():
 
 
 def test_round_trips_are_those_that_the_standard_asks_for():
-    study = of_discipline("codel")
+    study = evaluate_discipline("codel")
     points = next(one for one in study.grids if one.id == "round-trips").points()
 
     def round_trip(flow):

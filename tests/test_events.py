@@ -68,7 +68,7 @@ def test_an_outage_leaves_a_row_and_a_run_without_one_no_table(call):
     assert outages["lost_in_transmission"].to_list() == [1]
     without = call.with_overrides({"event": []}).run()
     with pytest.raises(LookupError, match="left no outages"):
-        without._of("outages")
+        without._table("outages")
 
 
 def test_values_of_events_can_be_compared_and_swept(call):

@@ -52,7 +52,7 @@ def test_a_flood_into_a_deep_buffer_loses_nothing(phantom):
 
 def test_fates_add_up_to_what_was_made(phantom):
     (flow,) = phantom.flows.to_pylist()
-    counts = fates.of_group(phantom, "v")
+    counts = fates.count_fates(phantom, "v")
     made = flow["units_sent"] + flow["units_in_flight"]
     assert made == 125_000
     assert fates.made(counts) == made
@@ -82,7 +82,7 @@ def test_fates_add_up_over_radio_servers_and_sources_of_all_kinds(name):
 
 def test_each_run_of_several_counts(phantom):
     several = fairwave.load(PHANTOM).with_overrides({"flow.v.traffic.rate": "2 Mb/s"}).replicate(3)
-    counts = {one.words: one for one in fates.of_group(several, "v")}
+    counts = {one.words: one for one in fates.count_fates(several, "v")}
     assert fates.made(list(counts.values())) == pytest.approx(2500, abs=1)
     assert counts["arrived"].units.n == 3
 

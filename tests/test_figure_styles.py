@@ -10,7 +10,7 @@ from fairwave.provenance import Provenance
 from fairwave_report import style
 from fairwave_report.axes import axis, quantities
 from fairwave_report.chosen_style import StyleError, read
-from fairwave_report.embedding import beside
+from fairwave_report.embedding import list_downloads
 from fairwave_report.figures import Panel, canvas, draw_panels, fitted, save, whole_ticks
 
 BARS = pl.DataFrame(
@@ -38,7 +38,7 @@ def test_a_figure_is_saved_in_the_formats_that_are_asked_for(tmp_path):
     assert (only / "t.pdf").read_bytes().startswith(b"%PDF-")
     assert not (only / "t.svg").exists()
     assert drawn.svg.startswith("<svg"), "the page has its picture all the same"
-    assert [one.kind for one in beside(only, drawn.files)] == ["PDF", "CSV"]
+    assert [one.kind for one in list_downloads(only, drawn.files)] == ["PDF", "CSV"]
 
 
 def test_a_pdf_is_the_same_every_time_and_carries_its_letters(tmp_path):

@@ -17,7 +17,7 @@ from made_up import made_up
 
 SHOWN = [
     one
-    for one in measures.of_kind("voice", "stream")
+    for one in measures.list_measures("voice", "stream")
     if one.applies.to == measures.STREAM
     and one.id not in {"decodable", "decodable_layers", "late", "sender_wait"}
 ]
@@ -115,9 +115,9 @@ def test_panels_without_a_scale_keep_their_own_axes():
 
 def test_measures_that_comparisons_show_know_their_range():
     for measure in [
-        *measures.of_kind("voice", "stream"),
-        *measures.of_kind("voice", "bulk"),
-        *measures.of_kind("voice", "transfer"),
+        *measures.list_measures("voice", "stream"),
+        *measures.list_measures("voice", "bulk"),
+        *measures.list_measures("voice", "transfer"),
     ]:
         least, most = measure.limits
         assert least in ({-math.inf} if measure.id == "experience" else {0.0, 1.0}), measure.id
@@ -168,13 +168,13 @@ def test_a_star_stands_where_its_caption_says():
 
         count = len(rated)
 
-        counts = USUAL.of(line.measure)
+        counts = USUAL.find(line.measure)
 
         def worse(one, other, samples=samples, sign=sign, rated=count, counts=counts):
             difference = sign * (samples[other] - samples[one])
             # Student's t with 2 degrees of freedom; of three alternatives the best meets two, each at 97.5 %.
             spread = difference.std(ddof=1) * (4.303 if rated == 2 else 6.205) / math.sqrt(len(difference))
-            least = counts.between(samples[one].mean(), samples[other].mean())
+            least = counts.difference(samples[one].mean(), samples[other].mean())
             return difference.mean() - spread >= least > 0
 
         if sign is None:

@@ -9,7 +9,7 @@ import fairwave
 from fairwave import fitting, getstats
 from fairwave.capturing import capture
 from fairwave.cli.fitting import rows
-from fairwave.fitting import bottleneck, seen, statistics
+from fairwave.fitting import bottleneck, packet_arrays, statistics
 from fairwave.replay import CaptureError
 from validation.measured import fitting as known
 
@@ -64,7 +64,7 @@ def test_a_rate_that_changes_is_found_with_its_times(tmp_path):
 
 def test_losses_of_the_link_are_told_from_those_of_the_queue(tmp_path):
     capture(network(duration="60 s", loss=0.02, queue='"fq-codel"'), {"host:here": tmp_path / "a.pcapng"})
-    path = fitting.path.estimated(fitting.observing.observed(seen.read(tmp_path / "a.pcapng")))
+    path = fitting.path.estimated(fitting.observing.observed(packet_arrays.read(tmp_path / "a.pcapng")))
     assert path.random_loss.low <= 0.02 <= path.random_loss.high
 
 

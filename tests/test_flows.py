@@ -9,7 +9,7 @@ import pytest
 
 import fairwave
 from fairwave.advice import advise
-from fairwave.cli.runs import both_directions
+from fairwave.cli.runs import list_conversations
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -90,7 +90,7 @@ def test_a_conversation_is_one_thing_with_two_directions():
     assert results.measured("conversation_mos", "talk").interval().mean == pytest.approx(rows["mos"].mean())
     worse = results.measured("conversation_mos", "talk").interval().mean
     assert worse <= results.measured("conversation_mos_mean", "talk").interval().mean
-    shown = {row[0]: row[1:] for row in both_directions(results, "talk")}
+    shown = {row[0]: row[1:] for row in list_conversations(results, "talk")}
     there, back, whole = (float(cell) for cell in shown["mouth to ear, ms"])
     assert whole == pytest.approx(there + back, rel=1e-2)
 

@@ -143,7 +143,7 @@ def test_the_right_files_are_read(kind, tmp_path, monkeypatch, capsys, no_runs):
         (tmp_path / name).write_bytes(data)
     for name in right_files(kind, tmp_path):
         if kind == "policy":
-            assert fairwave.policies.read(tmp_path / name)["steers"] == "rate"
+            assert fairwave.policy_files.read(tmp_path / name)["steers"] == "rate"
             continue
         status, said = command(monkeypatch, capsys, *COMMANDS[kind](tmp_path / name))
         assert status == 0 or "this test simulates nothing" in said, said
@@ -272,12 +272,12 @@ def test_pipes_devices_folders_and_empty_files_are_refused(kind, tmp_path, monke
 def test_an_exception_that_no_reader_expects_names_place_and_remedy(tmp_path):
     (tmp_path / "a.json").write_text("{}")
 
-    @foreign.gated("policy", fairwave.policies.PolicyError)
+    @foreign.gated("policy", fairwave.policy_files.PolicyError)
     def read(path):
         foreign.reach("layer 3")
         raise ZeroDivisionError("division by zero")
 
-    with pytest.raises(fairwave.policies.PolicyError) as found:
+    with pytest.raises(fairwave.policy_files.PolicyError) as found:
         read(tmp_path / "a.json")
     foreign.GATED["policy"].pop()
     said = str(found.value)

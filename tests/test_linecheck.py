@@ -24,17 +24,17 @@ from fairwave.linecheck import (
     WireError,
     alternatives,
     fitted,
+    judge_line,
     least_rate,
     measure,
     measuring,
-    of_line,
     read_irtt,
     reflector,
     resolved,
     wire,
 )
+from fairwave.linecheck.fitted_network import rate_of
 from fairwave.linecheck.line import jitter, longest_run
-from fairwave.linecheck.network import rate_of
 from fairwave.live import missing
 from made_lines import irtt_file, load, made_line, trip
 from thrice import thrice
@@ -153,7 +153,7 @@ def test_a_handshake_that_is_sent_again_is_refused(far):
 
 def test_load_without_a_session_gets_nothing(far):
     control, secrets = handshake(far)
-    strange = wire.Secrets.of(bytes(range(32)), bytes(32), bytes(32))
+    strange = wire.Secrets.derive(bytes(range(32)), bytes(32), bytes(32))
     begun = bytearray(wire.load_begin(secrets, True, 0))
     begun[-1] ^= 1
     with control:
@@ -225,7 +225,7 @@ def test_a_reflector_without_the_key_gets_a_hello_and_no_proof():
             one, _ = server.accept()
             with one:
                 hello = measuring.exactly(one, wire.HELLO, time.monotonic() + 5)
-                found = wire.Challenge.of(bytes(32), bytes(16), wire.read_hello(hello), bytes(32))
+                found = wire.Challenge.create(bytes(32), bytes(16), wire.read_hello(hello), bytes(32))
                 one.sendall(found.to_bytes())
                 got.append(everything(one))
 
@@ -294,7 +294,7 @@ def test_what_is_no_reflector_is_named():
 
 # Bytes of anybody.
 
-SECRETS = wire.Secrets.of(bytes(range(32)), bytes(32), bytes(32))
+SECRETS = wire.Secrets.derive(bytes(range(32)), bytes(32), bytes(32))
 READERS = (
     wire.Plan.from_bytes,
     wire.read_hello,
@@ -306,7 +306,7 @@ READERS = (
 SOUND = (
     SHORT.to_bytes(),
     wire.hello(bytes(32)),
-    wire.Challenge.of(bytes(32), bytes(16), bytes(32), bytes(32)).to_bytes(),
+    wire.Challenge.create(bytes(32), bytes(16), bytes(32), bytes(32)).to_bytes(),
     wire.load_begin(SECRETS, True, 0),
     asking(SECRETS),
     wire.seal(SECRETS, b"up", 0, {"ask": "report"})[4:],
@@ -468,7 +468,7 @@ def test_loopback_is_a_good_line(far):
     assert [one.sent for one in idle] == pytest.approx([100, 100], abs=5)
     assert sum(one.lost for one in idle) == 0
     assert line.least_trip_s < 0.005
-    verdict = of_line(line, {})
+    verdict = judge_line(line, {})
     assert verdict.sentences[0].startswith("Voice: good while the line is idle")
 
 
@@ -493,7 +493,7 @@ def test_numbers_of_a_phase():
 
 def test_a_good_line_is_called_good_and_its_rate_limits_video():
     line = made_line()
-    said = of_line(line, {"up": 1.2e6, "down": 2e6}).sentences
+    said = judge_line(line, {"up": 1.2e6, "down": 2e6}).sentences
     assert said[0].startswith("Voice: good while the line is idle")
     assert said[1].startswith("Video: poor upward while the line is idle (1.2 Mb/s), good while you download")
     assert any("slow (up 1.2 Mb/s)" in one for one in said)
@@ -502,7 +502,7 @@ def test_a_good_line_is_called_good_and_its_rate_limits_video():
 
 def test_losses_of_an_idle_line_are_not_the_queues():
     lost = np.where(np.arange(500) % 12 == 0, np.nan, 0.0)
-    said = of_line(made_line({("idle", "down"): lost}), {}).sentences
+    said = judge_line(made_line({("idle", "down"): lost}), {}).sentences
     assert any("8.4 % of the packets downward are lost" in one and "Wi-Fi" in one for one in said)
     assert "The rate of the line is not known: video is rated by delay and loss alone." in said
 
@@ -511,7 +511,7 @@ def test_a_bloated_upload_is_poor_upward_alone():
     line = made_line(
         {("up", "up"): 0.5 * np.abs(np.sin(np.arange(500) / 40))}, loads={"up": load((20, 30), 1e6)}
     )
-    verdict = of_line(line, {"up": 1e6, "down": 5e6})
+    verdict = judge_line(line, {"up": 1e6, "down": 5e6})
     bands = {(one.phase, one.direction): one.band for one in verdict.voice}
     assert bands["up", "up"] == "poor"
     assert {band for key, band in bands.items() if key != ("up", "up")} == {"good"}
@@ -522,14 +522,14 @@ def test_a_bloated_upload_is_poor_upward_alone():
 
 
 def test_a_direction_in_which_nothing_arrives_is_poor():
-    verdict = of_line(made_line({("down", "down"): np.full(500, np.nan)}), {})
+    verdict = judge_line(made_line({("down", "down"): np.full(500, np.nan)}), {})
     assert any("poor downward while you download (no packet arrived)" in one for one in verdict.sentences)
 
 
 def test_responsiveness_leaves_out_the_longest_trips():
     line = made_line(trip=0.06)
     line.trip_s[:20] = 3.0  # 4 % of the idle phase
-    assert of_line(line, {}).responsiveness["idle"] == pytest.approx(1000)
+    assert judge_line(line, {}).responsiveness["idle"] == pytest.approx(1000)
 
 
 def test_the_rate_counts_headers_and_probes():
@@ -690,7 +690,7 @@ def test_round_trips_of_zero_are_a_result(tmp_path, fairwave):
     line = read_irtt(irtt_file(tmp_path, trips))
     assert line.least_trip_s == 0
     assert any("too coarse" in note for note in line.notes)
-    assert np.isnan(of_line(line, {}).responsiveness["recorded"])
+    assert np.isnan(judge_line(line, {}).responsiveness["recorded"])
     assert fairwave("measure", "--irtt", tmp_path / "line.json")[0] == 0
 
 
@@ -709,7 +709,7 @@ def test_a_wall_clock_that_is_set_is_no_delay(tmp_path, end, step):
     up, down = line.numbers()
     assert max(up.most_s, down.most_s) < 0.001
     assert line.least_trip_s == pytest.approx(0.022)
-    assert max(one.mos for one in of_line(line, {}).voice) > 4
+    assert max(one.mos for one in judge_line(line, {}).voice) > 4
     assert any("A clock was set during the measurement (1 time)" in note for note in line.notes)
     assert line.spans[0].to_s == pytest.approx(4.0, abs=0.1)
 

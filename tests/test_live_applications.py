@@ -13,11 +13,11 @@ import pytest
 import fairwave
 from fairwave.live import baresip, live, missing, packets, stats
 from fairwave.live.packets import RecordingError, streams
-from fairwave.live.rating import of_stream, rated
+from fairwave.live.rating import rate_stream, rated
 from fairwave_report import live_call
 from fairwave_speech import SpeechError, read, write
 from fairwave_speech.codec import codec
-from fairwave_speech.recorded import GAP_S, beside
+from fairwave_speech.recorded import GAP_S, align
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "live"
 ALICE, BOB = ("192.0.2.1", 10000), ("192.0.2.2", 20000)
@@ -165,14 +165,14 @@ def test_a_call_is_rated_as_the_simulator_rates_what_became_of_its_packets():
 
 
 def test_a_stream_is_rated_with_what_its_sender_is_late(recording):
-    good = of_stream(streams(recording(*call()))[0])
+    good = rate_stream(streams(recording(*call()))[0])
     # The second half of the call is sent 150 ms late.
     shifted = []
     for number in range(20):
         datagram = udp(ALICE, BOB, rtp(number, 160 * number))
         at = 1 + 0.02 * number + (0.15 if number >= 10 else 0.0)
         shifted += [seen(0, at, datagram), seen(1, at + 0.03, datagram)]
-    worse = of_stream(streams(recording(*shifted))[0])
+    worse = rate_stream(streams(recording(*shifted))[0])
     assert worse.mouth_to_ear_s > good.mouth_to_ear_s or worse.late > good.late
 
 
@@ -204,20 +204,20 @@ def test_a_recording_is_laid_beside_the_original_talkspurt_by_talkspurt(speech):
     # It begins 321 ms late, waits 80 ms in the third pause, and leaves 40 ms of the sixth out.
     third, sixth = 3 * 12000 - 2000, 6 * 12000 - 2000
     parts = [np.zeros(2568), heard[:third], np.zeros(640), heard[third:sixth], heard[sixth + 320 :]]
-    found = beside(speech, np.concatenate(parts).astype(np.int16))
+    found = align(speech, np.concatenate(parts).astype(np.int16))
     assert found.found == 1.0
     assert np.unique(found.lag_s.round(4)).tolist() == [0.321, 0.361, 0.401]
     assert found.lag_s[0] == pytest.approx(0.321)
     assert found.lag_s[-1] == pytest.approx(0.361)
     assert found.gaps.count == 0
-    assert found.level_dbov == pytest.approx(beside(speech, speech).level_dbov, abs=0.1)
+    assert found.level_dbov == pytest.approx(align(speech, speech).level_dbov, abs=0.1)
     said, there = found.line()
     assert sorted(said) == said
     assert there[0] - said[0] == pytest.approx(0.321, abs=1e-3)
 
 
 def test_a_talkspurt_that_the_recording_breaks_off_is_left_out_with_what_follows(speech):
-    found = beside(speech, coded(speech)[: 5 * 12000 + 4000])
+    found = align(speech, coded(speech)[: 5 * 12000 + 4000])
     assert found.found == 1.0
     assert len(found.heard) == len(found.reference) <= 5 * 12000
     loud = np.abs(found.reference) > 1000
@@ -229,25 +229,25 @@ def test_gaps_are_counted_where_the_original_speaks(speech):
     heard[2000:2400] = 0  # 50 ms
     heard[14000:14040] = 0  # 5 ms: too short
     heard[26000:26160] = 8  # 20 ms of the least step
-    found = beside(speech, heard)
+    found = align(speech, heard)
     assert found.gaps.count == 2
     assert found.gaps.longest_s == pytest.approx(0.05, abs=0.002)
     assert found.gaps.total_s == pytest.approx(0.07, abs=0.004)
     assert GAP_S == 0.01
-    quieter = beside(speech, (heard // 2).astype(np.int16))
+    quieter = align(speech, (heard // 2).astype(np.int16))
     assert quieter.level_dbov == pytest.approx(found.level_dbov - 6.0, abs=0.2)
 
 
 def test_a_recording_of_something_else_is_refused(speech):
     other = (np.random.default_rng(1).normal(0, 2000, 40_000)).astype(np.int16)
     with pytest.raises(SpeechError, match="nothing of the original"):
-        beside(speech, other)
+        align(speech, other)
     with pytest.raises(SpeechError, match="both must last a second"):
-        beside(speech, speech[:100])
+        align(speech, speech[:100])
 
 
 def test_configurations_say_what_a_call_needs(tmp_path):
-    made = baresip.Call.between(tmp_path, tmp_path / "said.wav", 9)
+    made = baresip.Call.from_folder(tmp_path, tmp_path / "said.wav", 9)
     made.write()
     alice, bob = ((tmp_path / name / "config").read_text().splitlines() for name in ("alice", "bob"))
     assert f"audio_source aufile,{tmp_path / 'said.wav'}" in alice
@@ -309,7 +309,7 @@ def test_what_a_session_says_stands_beside_what_the_router_saw(recording, tmp_pa
     path.write_text(
         json.dumps({"at_s": 1.0, "stats": sender}) + "\n" + json.dumps({"at_s": 2.0, "stats": []}) + "\n"
     )
-    rows = stats.beside(stats.last(path), receiver, streams(file), packets.delays(file))
+    rows = stats.compare_ends(stats.last(path), receiver, streams(file), packets.delays(file))
     found = {row.what: (row.said, row.seen) for row in rows}
     assert found["packets sent"] == (20, 20)
     assert found["bytes sent"] == (3200, 3200)
@@ -320,7 +320,7 @@ def test_what_a_session_says_stands_beside_what_the_router_saw(recording, tmp_pa
     assert found["jitter (ms)"][0] == pytest.approx(2.0)  # 96 of 48 000 units a second
     assert stats._ms(0.002, 48_000) == pytest.approx(2.0)  # a browser's seconds
     with pytest.raises(RecordingError, match="not in the recording"):
-        stats.beside([statistics("outbound-rtp", 1)], receiver, streams(file), {})
+        stats.compare_ends([statistics("outbound-rtp", 1)], receiver, streams(file), {})
 
 
 def test_rfc_3550_section_6_4_1_jitter_grows_by_a_sixteenth_of_each_difference(recording):
@@ -363,7 +363,7 @@ def test_examples_say_what_is_missing(program, tmp_path):
 
 
 def test_the_example_is_a_scenario_that_can_be_simulated_beside_its_live_run():
-    from fairwave.live.beside import simulated
+    from fairwave.live.comparison import simulated
 
     scenario = fairwave.load(EXAMPLES / "call.toml")
     short = simulated(scenario).with_overrides(
@@ -380,7 +380,7 @@ def test_baresip_calls_baresip_and_what_it_hears_is_what_was_said(speech, tmp_pa
     if why:
         pytest.skip(f"no call between telephones can be made here: {why}")
     said = write(tmp_path / "said.wav", speech)
-    telephones = baresip.Call.between(tmp_path, said, 8)
+    telephones = baresip.Call.from_folder(tmp_path, said, 8)
     telephones.write()
     changes = {
         "duration": "10 s",
@@ -400,16 +400,16 @@ def test_baresip_calls_baresip_and_what_it_hears_is_what_was_said(speech, tmp_pa
     assert len(side.delay_s) > 300
     assert 0.024 < side.delay_s.min() < side.delay_s.mean() < 0.3
     assert side.sound.found == 1.0
-    assert side.sound.level_dbov == pytest.approx(beside(speech, speech).level_dbov, abs=1.0)
+    assert side.sound.level_dbov == pytest.approx(align(speech, speech).level_dbov, abs=1.0)
     assert side.delay_s.mean() < side.mouth_to_ear_s < 1.0
     assert 1.0 < side.rating.mos < 4.5
     # What the callee recorded is what it sent back, packet by packet: so the common clock says when it heard what.
-    _, back = live_call.there_and_back(streams(file), "call-s0")
+    _, back = live_call.find_directions(streams(file), "call-s0")
     sent = codec("g711u").decode(np.frombuffer(b"".join(back.payload), np.uint8)).astype(float)
     recorded = read(telephones.heard).samples.astype(float)
     assert len(sent) == len(recorded)
     # As near as G.711 comes: half a step, of 16 in each doubling.
     assert (np.abs(sent - recorded) <= np.abs(recorded) / 16 + 16).all()
     # And it came back to who said it.
-    assert beside(speech, read(telephones.came_back).samples).found > 0.8
+    assert align(speech, read(telephones.came_back).samples).found > 0.8
     assert len(side.cells) == len(live_call.MEASURES)

@@ -13,7 +13,7 @@ import pytest
 
 import fairwave
 from fairwave._native import RunError, ScenarioError
-from fairwave.live import beside, kernel, live
+from fairwave.live import comparison, kernel, live
 from fairwave.live import missing as no_live
 from thrice import thrice
 
@@ -182,8 +182,8 @@ def test_in_virtual_time_a_controller_of_the_kernel_is_refused_with_what_to_writ
 
 def test_beside_says_what_it_cannot_simulate():
     with pytest.raises(ScenarioError, match="flow bulk: no simulated controller corresponds"):
-        beside.simulated(scenario(transport("westwood")))
-    read = beside.simulated(scenario(transport("reno"))).to_dict()
+        comparison.simulated(scenario(transport("westwood")))
+    read = comparison.simulated(scenario(transport("reno"))).to_dict()
     assert read["flow"][0]["transport"]["name"] == "tcp/sack"
 
 
@@ -331,7 +331,7 @@ def test_beside_their_simulated_selves_they_agree(loaded):
     read = scenario(transport(loaded("gamma").name), duration="8 s")
     made = live(read)
     assert made.troubles == []
-    rows = beside.compared(read, made.results, beside.simulated(read).run())
+    rows = comparison.compared(read, made.results, comparison.simulated(read).run())
     assert len(rows) == 3
     assert all(row.agrees for row in rows), [row.cells for row in rows]
 

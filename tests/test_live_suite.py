@@ -18,7 +18,7 @@ if sys.version_info < (3, 11):
 
 import fairwave
 from fairwave.live import missing
-from fairwave.live.beside import GOODPUT, LOSS, QUEUEING, quantities, simulated
+from fairwave.live.comparison import GOODPUT, LOSS, QUEUEING, quantities, simulated
 from validation import explanations
 from validation.compare import live as suite
 from validation.explanations import Explanation

@@ -36,7 +36,7 @@ def alone(results, group):
     tables = {name: results.rows(name) for name in results.tables}
     return Results(
         {
-            name: rows.where(rows["group"].is_(group)) if "group" in rows else rows
+            name: rows.take(rows["group"].is_(group)) if "group" in rows else rows
             for name, rows in tables.items()
         },
         results.axes,
@@ -56,7 +56,7 @@ def test_all_groups_in_one_pass_are_measured_as_each_alone(many, group):
     by_itself = alone(many, group)
     for define in measures.STANDARD.values():
         measure = define(group)
-        assert same(measure.over(many).values, measure.over(by_itself).values), measure.id
+        assert same(measure.compute(many).values, measure.compute(by_itself).values), measure.id
 
 
 def test_several_runs_keep_their_own_numbers():
@@ -65,7 +65,7 @@ def test_several_runs_keep_their_own_numbers():
         by_itself = alone(results, group)
         for define in measures.STANDARD.values():
             measure = define(group)
-            assert same(measure.over(results).values, measure.over(by_itself).values), measure.id
+            assert same(measure.compute(results).values, measure.compute(by_itself).values), measure.id
 
 
 def passes(groups, monkeypatch):
@@ -83,7 +83,7 @@ def passes(groups, monkeypatch):
         str(results.answer())
         for group in range(groups):
             for define in measures.STANDARD.values():
-                define(f"g{group}").over(results)
+                define(f"g{group}").compute(results)
     return counted["passes"]
 
 
@@ -94,9 +94,9 @@ def test_the_number_of_passes_does_not_grow_with_the_groups(monkeypatch):
 def test_rows_of_a_group_are_found_without_a_look_at_all_rows(many):
     flows = many.rows("flows")
     for group in ("g0", "g250", "g399"):
-        assert flows.only(group=group).to_dicts() == flows.where(flows["group"].is_(group)).to_dicts()
+        assert flows.only(group=group).to_dicts() == flows.take(flows["group"].is_(group)).to_dicts()
     assert flows.only(group="nobody").num_rows == 0
-    mixed = Table.of({"name": [f"w{at % 11}" for at in range(44)], "at": list(range(44))})
+    mixed = Table.from_columns({"name": [f"w{at % 11}" for at in range(44)], "at": list(range(44))})
     assert mixed.only(name="w3")["at"].to_list() == [3, 14, 25, 36]
 
 
@@ -104,8 +104,8 @@ def test_the_answer_counts_bands_and_names_the_ten_worst(many):
     answer = many.answer()
     first, *others = answer.sentences
     assert len(others) == verdict.WORST
-    mos = {f"g{at}": measures.mos(f"g{at}").over(many).interval() for at in range(GROUPS)}
-    held = {name: Events.of(many, name).hold(cell) for name, cell in mos.items()}
+    mos = {f"g{at}": measures.mos(f"g{at}").compute(many).interval() for at in range(GROUPS)}
+    held = {name: Events.collect(many, name).hold(cell) for name, cell in mos.items()}
     scale = scale_of("mos")
     counts = Counter(map(scale.word, held.values()))
     told = {word: int(count) for count, word in re.findall(r"(\d+) (?:is|are) (\w+)", first)}
@@ -113,7 +113,9 @@ def test_the_answer_counts_bands_and_names_the_ten_worst(many):
     assert sum(told.values()) == GROUPS
     assert len(counts) > 1, "the test needs groups in several bands"
     order = {"poor": 0, "fair": 1, "good": 2}
-    worst = sorted(mos, key=lambda name: (order[scale.of_mean(held[name])], mos[name].mean))[: verdict.WORST]
+    worst = sorted(mos, key=lambda name: (order[scale.classify_mean(held[name])], mos[name].mean))[
+        : verdict.WORST
+    ]
     assert [re.search(r"\b(g\d+)\b", one)[1] for one in others] == worst
     assert set(answer.left_out) == mos.keys() - set(worst)
 

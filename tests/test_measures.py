@@ -12,59 +12,61 @@ from made_up import made_up
 
 
 def test_goodput_is_the_sum_over_the_group(results):
-    assert measures.goodput("voice").over(results).samples(transport="udp") == pytest.approx(
+    assert measures.goodput("voice").compute(results).samples(transport="udp") == pytest.approx(
         [(30_000 + 2 * seed) / 1e6 for seed in (1, 2, 3)]
     )
 
 
 def test_loss_is_a_share_of_what_the_application_sent(results):
-    assert measures.loss("voice").over(results).samples(transport="tcp/vegas") == pytest.approx([11, 11, 11])
+    assert measures.loss("voice").compute(results).samples(transport="tcp/vegas") == pytest.approx(
+        [11, 11, 11]
+    )
 
 
 def test_index_is_timely_over_sent_by_each_reading(results):
     for reading, timely in (("gap", 83), ("excess-gap", 88), ("delay", 91), ("sequence", 81)):
-        found = measures.index("voice", reading, 0.3).over(results).samples(transport="udp")
+        found = measures.index("voice", reading, 0.3).compute(results).samples(transport="udp")
         assert found == pytest.approx([timely / 100] * 3)
 
 
 def test_index_takes_the_first_threshold_unless_one_is_named(results):
-    assert measures.index("voice", "gap").over(results).samples(transport="udp")[0] == pytest.approx(0.81)
+    assert measures.index("voice", "gap").compute(results).samples(transport="udp")[0] == pytest.approx(0.81)
 
 
 def test_thresholds_become_an_axis(results):
-    measured = measures.index_by_threshold("voice", "gap").over(results)
+    measured = measures.index_by_threshold("voice", "gap").compute(results)
     assert measured.axes == ("transport", "threshold")
     assert measured.labels("threshold") == [150.0, 300.0]
     assert measured.samples(transport="udp", threshold=300.0) == pytest.approx([0.83] * 3)
 
 
 def test_a_measure_that_does_not_apply_is_not_a_number(results):
-    mos = measures.mos("voice").over(results)
+    mos = measures.mos("voice").compute(results)
     assert mos.interval(transport="udp").mean == pytest.approx(4.0)
     assert math.isnan(mos.interval(transport="tcp/vegas").mean)
-    assert math.isnan(measures.goodput("nobody").over(results).interval(transport="udp").mean)
+    assert math.isnan(measures.goodput("nobody").compute(results).interval(transport="udp").mean)
 
 
 def test_a_table_that_the_runs_did_not_leave_makes_a_measure_not_a_number(results):
     del results.tables["timeliness"]
-    assert math.isnan(measures.index("voice").over(results).interval(transport="udp").mean)
+    assert math.isnan(measures.index("voice").compute(results).interval(transport="udp").mean)
 
 
 def test_late_for_playout_is_the_share_of_what_arrived_in_calls_alone(results):
     flows = results.to_polars("flows").filter(pl.col("run") == 0)
     expected = 100 * flows["late_units"].sum() / flows["units_received"].sum()
     assert expected > 0
-    late = measures.late_for_playout("voice").over(results)
+    late = measures.late_for_playout("voice").compute(results)
     assert late.samples(transport="udp")[0] == pytest.approx(expected)
     assert math.isnan(late.interval(transport="tcp/vegas").mean)
 
 
 def test_mouth_to_ear_and_the_costs_of_r_are_means_over_calls(results):
     flows = results.to_polars("flows").filter(pl.col("run") == 0)
-    mouth_to_ear = measures.mouth_to_ear("voice").over(results).samples(transport="udp")[0]
+    mouth_to_ear = measures.mouth_to_ear("voice").compute(results).samples(transport="udp")[0]
     assert mouth_to_ear == pytest.approx(1e3 * flows["mouth_to_ear_s"].mean())
     cost = {
-        cause: measures.r_cost(cause, "voice").over(results).samples(transport="udp")[0]
+        cause: measures.r_cost(cause, "voice").compute(results).samples(transport="udp")[0]
         for cause in measures.CAUSES
     }
     assert cost["delay"] + cost["loss"] == pytest.approx(15.0)
@@ -72,12 +74,12 @@ def test_mouth_to_ear_and_the_costs_of_r_are_means_over_calls(results):
 
 
 def test_delay_weighs_flows_by_what_they_received(results):
-    assert measures.delay("voice").over(results).interval(transport="udp").mean == pytest.approx(50)
+    assert measures.delay("voice").compute(results).interval(transport="udp").mean == pytest.approx(50)
 
 
 def test_fairness_is_what_the_simulator_measured(results):
     expected = results.to_polars("groups")["jain"][0]
-    assert measures.fairness("voice").over(results).samples(transport="udp")[0] == expected
+    assert measures.fairness("voice").compute(results).samples(transport="udp")[0] == expected
 
 
 def test_fairness_of_several_groups_at_once_is_refused():
@@ -87,7 +89,7 @@ def test_fairness_of_several_groups_at_once_is_refused():
     groups = results.to_polars("groups")
     results.tables["groups"] = pl.concat([groups, groups.with_columns(group=pl.lit("files"))]).to_arrow()
     with pytest.raises(ValueError, match="name one of voice, files"):
-        measures.fairness().over(results)
+        measures.fairness().compute(results)
 
 
 def test_an_unknown_measure_is_told_which_there_are():
@@ -96,7 +98,7 @@ def test_an_unknown_measure_is_told_which_there_are():
 
 
 def test_what_is_not_defined_is_null_and_counted(results):
-    mos = measures.mos("voice").over(results)
+    mos = measures.mos("voice").compute(results)
     assert mos.frame["value"].null_count() == 3
     assert not mos.frame["value"].is_nan().any()
     averaged = mos.averaged("transport")
@@ -109,22 +111,24 @@ def test_what_is_not_defined_is_null_and_counted(results):
 
 def test_the_rating_is_the_tables_number(results):
     flows = results.to_polars("flows").filter(pl.col("transport").cast(pl.String) == "udp")
-    r = measures.r_factor("voice").over(results).samples(transport="udp")
+    r = measures.r_factor("voice").compute(results).samples(transport="udp")
     assert r == pytest.approx([flows["r_factor"].mean()] * 3)
 
 
 def test_the_worst_flow_is_told_where_there_are_several(results):
-    assert measures.worst_goodput("voice").over(results).samples(transport="udp") == pytest.approx(
+    assert measures.worst_goodput("voice").compute(results).samples(transport="udp") == pytest.approx(
         [(10_000 + seed) / 1e3 for seed in (1, 2, 3)]
     )
-    assert measures.worst_loss("voice").over(results).samples(transport="udp") == pytest.approx([10, 10, 10])
-    assert measures.worst_mos("voice").over(results).samples(transport="udp") == pytest.approx([4.0] * 3)
+    assert measures.worst_loss("voice").compute(results).samples(transport="udp") == pytest.approx(
+        [10, 10, 10]
+    )
+    assert measures.worst_mos("voice").compute(results).samples(transport="udp") == pytest.approx([4.0] * 3)
 
 
 def test_a_single_flow_has_no_worst(results):
     alone = made_up(flows=1)
     for measure in (measures.worst_goodput, measures.worst_loss, measures.worst_mos):
-        assert math.isnan(measure("voice").over(alone).interval(transport="udp").mean)
+        assert math.isnan(measure("voice").compute(alone).interval(transport="udp").mean)
 
 
 def test_packets_missed_are_lost_late_or_waiting_by_what_the_flow_is():
@@ -144,15 +148,15 @@ def test_packets_missed_are_lost_late_or_waiting_by_what_the_flow_is():
     results = made_up(transports=("udp",), seeds=(1,))
     results.tables["flows"] = flows.to_arrow()
     found = {
-        name: measures.missed(name).over(results).interval().mean for name in ("call", "video", "stream")
+        name: measures.missed(name).compute(results).interval().mean for name in ("call", "video", "stream")
     }
     assert found == pytest.approx({"call": 12.0, "video": 10.0, "stream": 5.0})
-    assert measures.waiting("stream").over(results).interval().mean == pytest.approx(3.0)
+    assert measures.waiting("stream").compute(results).interval().mean == pytest.approx(3.0)
 
 
 def test_no_interval_leaves_the_scale_of_its_measure(results):
     for measure in (measures.mos, measures.loss, measures.fairness, measures.missed):
-        for row in measure("voice").over(results).summary().to_dicts():
+        for row in measure("voice").compute(results).summary().to_dicts():
             least, most = measure("voice").limits
             assert row["low"] is None or least <= row["low"] <= row["high"] <= most
 
@@ -169,13 +173,15 @@ def test_the_page_of_results_has_every_measure_as_the_list_has_it():
 
 
 def test_where_a_measure_is_shown_is_said_once():
-    kinds = {kind: [one.id for one in measures.of_kind("g", kind)] for kind in ("stream", "transfer", "bulk")}
+    kinds = {
+        kind: [one.id for one in measures.list_measures("g", kind)] for kind in ("stream", "transfer", "bulk")
+    }
     assert kinds["transfer"][:2] == ["video_rate", "stalled"]
     assert kinds["bulk"][:2] == ["goodput", "worst_goodput"]
     assert kinds["stream"][0] == "conversation_mos"
     for kind, ids in kinds.items():
         assert {"fairness", "refused"} <= set(ids), kind
-    beside = [one.id for one in measures.of_kind("g", "transfer", beside=True)]
+    beside = [one.id for one in measures.list_measures("g", "transfer", beside=True)]
     assert beside == [
         "video_rate", "stalled", "completion", "completion_median", "completion_p95", "slowdown", "unfinished",
         "goodput", "retransmitted", "fairness", "refused",
@@ -191,6 +197,6 @@ def test_labels_of_a_measures_own_axis_may_be_words(results):
             "value": [1.0, 2.0] * len(runs),
         }
 
-    found = Measure("by_class", "by class", "", reduce, axes=("class",)).over(results)
+    found = Measure("by_class", "by class", "", reduce, axes=("class",)).compute(results)
     assert found.labels("class") == [None, "a", "b"]
-    assert set(found.at(**{"class": "b"}).values) == {2.0}
+    assert set(found.select(**{"class": "b"}).values) == {2.0}

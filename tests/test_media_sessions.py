@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 import fairwave
-from fairwave.answers.of_results import answer
+from fairwave.answers.results_api import answer
 
 WEBRTC = {"name": "webrtc"}
 

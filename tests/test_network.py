@@ -25,11 +25,11 @@ from fairwave_network import (
     measuring,
     mixes,
     ratings,
-    saying,
     topology,
     trusting,
     units,
     widening,
+    wording,
     writing,
 )  # fmt: skip
 from fairwave_network.routing import Routes
@@ -46,7 +46,7 @@ def square(tmp_path):
 
 def changed(folder, **how):
     table = language.parse((folder / "net.toml").read_text(encoding="utf-8"))
-    return language.of_table(table | how, folder)
+    return language.parse_table(table | how, folder)
 
 
 def test_a_file_becomes_an_explicit_scenario_whose_groups_are_pairs(square):
@@ -83,7 +83,7 @@ def test_ecmp_divides_flows_among_paths_of_equal_cost(square):
 
 
 def test_check_shows_every_path_of_a_pair_with_its_share(square):
-    _, tables = loads.of_network(changed(square, routing={"ecmp": True}))
+    _, tables = loads.summarise(changed(square, routing={"ecmp": True}))
     rows = next(rows for title, _, rows in tables if title.startswith("routes"))
     assert ["A", "C", "50%", "2", "A B C"] in rows
     assert ["A", "C", "50%", "2", "A D C"] in rows
@@ -93,7 +93,7 @@ def test_routes_are_as_short_as_networkx_finds_them():
     made = nx.random_geometric_graph(20, 0.4, seed=3)
     for one, other in made.edges:
         made.edges[one, other]["delay_ms"] = 1 + (one * 7 + other * 3) % 11
-    net = topology.of_graph(made, "random", {"rate": "1 Mb/s"}, "topology")
+    net = topology.from_graph(made, "random", {"rate": "1 Mb/s"}, "topology")
     routes = Routes(net, ecmp=True)
     for from_ in (0, 5):
         lengths = nx.single_source_dijkstra_path_length(made, from_, weight="delay_ms")
@@ -122,10 +122,10 @@ def test_topohub_has_germany_with_its_own_demands():
         "duration": "1 s", "topology": {"topohub": "sndlib/germany50"}, "links": {"rate": "100 Mb/s"},
         "demands": {"matrix": "topology", "load": "1 Gb/s"},
     }  # fmt: skip
-    network = language.of_table(table, None)
+    network = language.parse_table(table, None)
     assert (len(network.topology.nodes), len(network.topology.links)) == (50, 88)
     assert sum(group.offered_bps for group in network.groups.values()) == pytest.approx(1e9)
-    link = network.topology.between("Frankfurt", "Darmstadt")
+    link = network.topology.find_link("Frankfurt", "Darmstadt")
     assert 0.5e-4 < link.delay_s < 5e-4
 
 
@@ -136,7 +136,7 @@ def test_delay_follows_from_positions_at_five_microseconds_a_kilometre():
     made.add_node("a", lon=0, lat=0)
     made.add_node("b", lon=1, lat=0)
     made.add_edge("a", "b", rate="1 Mb/s")
-    net = topology.of_graph(made, "two", {}, "topology")
+    net = topology.from_graph(made, "two", {}, "topology")
     assert net.links[0].delay_s == pytest.approx(111.19 * 5e-6, rel=1e-4)
 
 
@@ -314,7 +314,7 @@ def test_a_key_left_out_is_its_default(square, key):
     """Whole and link by link; a short run with links that are loaded."""
     table = language.parse((square / "net.toml").read_text(encoding="utf-8"))
     table |= {"duration": "4 s", "demands": {"load": "12 Mb/s"}}
-    said, left_out = (language.of_table(one, square) for one in written(table, key, DEFAULTS[key]))
+    said, left_out = (language.parse_table(one, square) for one in written(table, key, DEFAULTS[key]))
     assert said.groups == left_out.groups
     assert measuring.whole([1])([said], None) == measuring.whole([1])([left_out], None)
     assert decomposing.run(said, [1]) == decomposing.run(left_out, [1])
@@ -388,7 +388,7 @@ def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered
     assert first.link == "A>B"
     assert first.rate_bps == 4e6
     assert len(first.answer.runs) == 3
-    said = saying.answer(network, found, [first])
+    said = wording.answer(network, found, [first])
     assert str(said.sentences[0]).startswith("Of 2 pairs of nodes, ")
 
 
@@ -404,7 +404,7 @@ def test_the_graph_that_is_left_is_read_again(answered, tmp_path):
     nx.write_graphml(writing.graph(network, found), tmp_path / "again.graphml")
     again = nx.read_graphml(tmp_path / "again.graphml")
     assert again.edges["A", "B"]["utilisation"] == pytest.approx(found.links["A>B"].utilisation)
-    net = topology.of_graph(again, "again", {}, "topology")
+    net = topology.from_graph(again, "again", {}, "topology")
     assert [link.rate_bps for link in net.links] == [2e6] * 4
     assert {link.delay_s for link in net.links} == {0.002}
 
@@ -412,7 +412,7 @@ def test_the_graph_that_is_left_is_read_again(answered, tmp_path):
 def test_a_failed_link_is_avoided_after_the_time_of_rerouting(square):
     network = changed(square, routing={"rerouting": "500 ms"})
     failed = failing.scenario_of(network, {"link": ["A", "B"]})
-    assert [name for name, _, _ in failing.all_of(network, "nodes")] == list("ABCD")
+    assert [name for name, _, _ in failing.list_failures(network, "nodes")] == list("ABCD")
     before, after = (
         measuring.together(measuring.run(network, [one.scenario], [1])[0]) for one in (network, failed)
     )
@@ -425,7 +425,7 @@ def test_a_gravity_model_multiplies_weights(square):
     made = graph()
     for node, people in enumerate([4, 1, 2, 1]):
         made.nodes[node]["people"] = people
-    net = topology.of_graph(made, "square", {"rate": "1 Mb/s"}, "topology")
+    net = topology.from_graph(made, "square", {"rate": "1 Mb/s"}, "topology")
     found = demands.matrix(net, {"weights": "people", "pairs": 2}, square)
     assert found == {("A", "C"): 8.0, ("C", "A"): 8.0}
     with pytest.raises(
@@ -620,8 +620,8 @@ def test_quantiles_of_waits_are_those_of_the_packets_that_arrived_after_the_warm
     waited = np.r_[9.0, np.arange(100)[::-1], np.full(50, np.nan)] / 1e3
     names = ["calls_x[0]"] * 101 + ["calls_x[1]"] * 50
     recorded = {
-        "flow": Column.of(names), "created_s": Column.of(made.tolist()),
-        "arrived_s": Column.of((made + 0.01 + waited).tolist()),
+        "flow": Column.from_values(names), "created_s": Column.from_values(made.tolist()),
+        "arrived_s": Column.from_values((made + 0.01 + waited).tolist()),
     }  # fmt: skip
     found = linking._waits(recorded, ["calls_x[0]", "calls_x[1]"], np.array([0.01, 0.01]), 1.0)
     assert found[0] == pytest.approx(np.arange(100) / 1e3)
@@ -660,7 +660,7 @@ def test_a_changed_link_costs_only_itself(answered):
     first = keep.made
     assert decomposing.run(network, [1, 2, 3], keep=keep) == runs
     assert keep.made == first
-    changed = language.of_table(
+    changed = language.parse_table(
         network.table | {"link": [{"between": ["C", "D"], "queue": "fq-codel"}]}, folder
     )
     decomposing.run(changed, [1, 2, 3], keep=keep)
@@ -670,13 +670,15 @@ def test_a_changed_link_costs_only_itself(answered):
 def test_link_by_link_widens_links_and_lets_them_fail(answered):
     network, _, folder = answered
     wide = [{"between": ends, "rate": "8 Mb/s"} for ends in (["B", "C"], ["C", "D"])]
-    network = language.of_table(network.table | {"link": wide}, folder)
+    network = language.parse_table(network.table | {"link": wide}, folder)
     links = decomposing.Decomposition([1, 2])
-    found = measuring.together(links.of([network])[0])
-    first, *_ = widening.try_widening(network, found, links.of, 1)
+    found = measuring.together(links.answer([network])[0])
+    first, *_ = widening.try_widening(network, found, links.answer, 1)
     assert first.link == "A>B"
     assert first.mos.mean > 0
-    failed = {one.name: one.answer for one in failing.try_failures(network, "links", links.of, at_once=False)}
+    failed = {
+        one.name: one.answer for one in failing.try_failures(network, "links", links.answer, at_once=False)
+    }
     assert failed["A>B"].links["A>B"].utilisation == 0
     assert failed["A>B"].links["A>D"].utilisation > 0.7
     assert failed["A>D"].pairs == found.pairs  # nothing crosses it
@@ -690,7 +692,7 @@ def test_a_failure_leaves_pairs_without_a_path_out(answered):
 
 def test_ratings_are_those_of_the_simulator(answered):
     network, _, _ = answered
-    rating = ratings.of_calls(network, [], None, None)
+    rating = ratings.rate_calls(network, [], None, None)
     good, lossy = rating.opinion(np.array([0.0, 0.1]), np.array([0.03, 0.03]), np.zeros(2))
     assert good == pytest.approx(4.4, abs=0.05)
     assert lossy < 3.3
@@ -714,7 +716,7 @@ def test_a_pair_whose_interval_touches_several_bands_counts_apart():
     found = measuring.together([run(B=4.0, C=3.0, D=3.3), run(B=4.01, C=4.2, D=3.3)])
     assert found.bands == {"good": 1, "fair": 1, "poor": 0, "undecided": 1}
     assert found.pairs["A", "C"].band == "undecided"
-    said = saying.answer(None, found)
+    said = wording.answer(None, found)
     assert (
         said.sentences[0] == "Of 3 pairs of nodes, the calls are good for 1, fair for 1 and undecided for 1."
     )
@@ -734,7 +736,7 @@ def test_a_wider_link_that_moves_no_call_makes_no_difference_that_counts(answere
     def said(answer):
         mos = interval([new.mos - old.mos for new, old in zip(moved, found.runs, strict=True)])
         wide = widening.Widened("A>B", 4e6, mos, interval([0.0] * 3), 0.0, measuring.together(moved))
-        return saying.answer(network, answer, [wide]).sentences[2], saying.document(network, answer, [wide])
+        return wording.answer(network, answer, [wide]).sentences[2], wording.document(network, answer, [wide])
 
     sentence, document = said(found)
     assert sentence.startswith("No single wider link makes a difference that counts; one link was tried")
@@ -748,8 +750,8 @@ def test_a_wider_link_that_moves_no_call_makes_no_difference_that_counts(answere
 def test_a_failure_that_moves_no_call_leaves_the_mean_opinion_alike(answered):
     network, found, _ = answered
     failure = failing.Failure("A>D", ("A>D",), found)
-    assert saying.opinion_lost(found, failure).outcome == "alike"
-    said = " ".join(saying.answer(network, found, failures=[failure], kind="links").sentences)
+    assert wording.opinion_lost(found, failure).outcome == "alike"
+    said = " ".join(wording.answer(network, found, failures=[failure], kind="links").sentences)
     assert (
         "is alike after each failure: at worst +0.00 MOS (same in all 3) (differences count from 0.1)" in said
     )

@@ -33,7 +33,7 @@ def network_of(tmp_path, edges, demands, *, load, **more):
             {"kind": "downloads", "size": "200 kB", "share": "70 %"},
         ],
     }  # fmt: skip
-    return language.of_table(table | more, tmp_path)
+    return language.parse_table(table | more, tmp_path)
 
 
 def chain(nodes="ABCD", rate=1e7):
@@ -43,7 +43,7 @@ def chain(nodes="ABCD", rate=1e7):
 def both_ways(network):
     """The answer link by link, that of the whole network, and the number of simulated links."""
     links = decomposing.Decomposition(SEEDS)
-    found = measuring.together(links.of([network])[0])
+    found = measuring.together(links.answer([network])[0])
     whole = measuring.together(measuring.run(network, [network.scenario], SEEDS)[0])
     return found, whole, links.simulated
 

@@ -121,7 +121,7 @@ def test_ways_come_in_the_order_of_time(office):
 
 
 def test_boxes_in_the_network_do_not_cover_each_other(office):
-    from fairwave_report.network import add_detours, layout
+    from fairwave_report.network_picture import add_detours, layout
 
     run, _, _ = office
     stands, places = layout(run.scenario.plan(1))
@@ -286,7 +286,7 @@ def test_axes_that_fit_show_differences_that_count(means, share):
             low, high = figure.axes[0].get_ylim()
         assert (means[1] - means[0]) / (high - low) == pytest.approx(share)
         if kind == "line":
-            assert chart.of_panels([panel]).panels[0].ends == pytest.approx((low, high))
+            assert chart.chart_panels([panel]).panels[0].ends == pytest.approx((low, high))
 
 
 @pytest.mark.parametrize("kind", ["ecdf", "box", "violin"])
@@ -375,7 +375,7 @@ def test_words_in_the_picture_of_a_network_do_not_cover_each_other(name):
         pytest.importorskip("topohub", reason="topologies of TopoHub are not installed: fairwave[network]")
     scenario = fairwave.load(f"examples/{name}.toml")
     links = pl.DataFrame([{"link": one["name"], "utilisation": 0.5} for one in scenario.plan(1)["links"]])
-    results = SimpleNamespace(to_polars=lambda _: links, provenance=Provenance.here({}, [1]))
+    results = SimpleNamespace(to_polars=lambda _: links, provenance=Provenance.collect({}, [1]))
     with figures.keeping() as kept:
         single.draw_network(SimpleNamespace(scenario=scenario, seed=1, results=results), Path())
     drawn = FigureCanvasAgg(kept[0])

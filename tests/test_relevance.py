@@ -10,7 +10,7 @@ import pytest
 
 import fairwave as fairwave_
 from fairwave.answers.lines import as_data, caption, lines
-from fairwave.answers.verdict import of_comparison
+from fairwave.answers.verdict import judge_comparison
 from fairwave.ask.requiring import judge
 from fairwave.ask.searching import Search, reversals
 from fairwave.ask.wording import condition
@@ -72,7 +72,7 @@ def test_a_share_is_one_of_the_larger_mean():
 @pytest.mark.parametrize("name", list(measures.STANDARD))
 def test_every_measure_has_a_difference_in_its_unit(name):
     measure = measures.find(name)
-    found = USUAL.of(measure)
+    found = USUAL.find(measure)
     assert found.amount > 0
     assert found.is_share or found.unit in {"", measure.unit}
 
@@ -86,16 +86,16 @@ def test_rows_name_each_measure_once():
 
 def test_users_change_a_row_a_measure_and_a_unit():
     found = relevance(["mos=0.2", "delay=0.02 s", "loss=1 %", "goodput=5 %", "worst_goodput=0.1 Mb/s"])
-    assert found.of(measures.worst_mos()) == Relevant(0.2)
-    assert found.of(measures.mouth_to_ear()).amount == pytest.approx(20)
-    assert str(found.of(measures.missed())) == "1 points"
-    assert found.of(measures.goodput_per_flow()) == Relevant(0.05, is_share=True)
-    assert found.of(measures.worst_goodput()).between(1e6, 2e6) == pytest.approx(100)
+    assert found.find(measures.worst_mos()) == Relevant(0.2)
+    assert found.find(measures.mouth_to_ear()).amount == pytest.approx(20)
+    assert str(found.find(measures.missed())) == "1 points"
+    assert found.find(measures.goodput_per_flow()) == Relevant(0.05, is_share=True)
+    assert found.find(measures.worst_goodput()).difference(1e6, 2e6) == pytest.approx(100)
     times = relevance(["completion=100 ms", "silence=0.2 s"])
-    assert times.of(measures.completion_p95()).amount == pytest.approx(0.1)
-    assert times.of(measures.without_video()).amount == pytest.approx(0.2)
-    assert found.of(measures.jitter()) == row_of(measures.jitter()).relevant
-    assert relevance({"mos": 0.2, "goodput": "5 %"}).of(measures.mos()) == Relevant(0.2)
+    assert times.find(measures.completion_p95()).amount == pytest.approx(0.1)
+    assert times.find(measures.video_outage()).amount == pytest.approx(0.2)
+    assert found.find(measures.jitter()) == row_of(measures.jitter()).relevant
+    assert relevance({"mos": 0.2, "goodput": "5 %"}).find(measures.mos()) == Relevant(0.2)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_name_is_changed_once():
 def compared(scores, relevant=()):
     results = calls(scores)
     found = lines(results, "transport", "voice", [measures.mos("voice")], relevance=relevance(relevant))
-    return found, of_comparison(found, "transport", "voice", results).sentences[-1]
+    return found, judge_comparison(found, "transport", "voice", results).sentences[-1]
 
 
 def test_identical_alternatives_are_alike():

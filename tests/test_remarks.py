@@ -95,7 +95,7 @@ def test_a_codec_without_factors_has_null_ratings_and_says_why(run, tmp_path):
     assert flows["delay_mean_s"].null_count == 0
     why = "not defined: ITU-T G.113 has no impairment factor for ilbc-20"
     assert flows["quality_note"].to_pylist() == [why] * 2
-    assert measures.mos("call").over(results).frame["value"].to_list() == [None]
+    assert measures.mos("call").compute(results).frame["value"].to_list() == [None]
     kept = Results.load(results.save(tmp_path / "out"))
     assert kept.flows["mos"].null_count == 2
     assert not re.search(r"\bnan\b", (tmp_path / "out" / "flows.csv").read_text(), re.IGNORECASE)

@@ -10,7 +10,7 @@ import fairwave
 from fairwave.ask.wording import AskError, variation
 from fairwave.cli import plain
 from fairwave.cli.app import app
-from fairwave.cli.once import takes_several
+from fairwave.cli.repetition import takes_several
 
 TEXT = """
 name = "twice"

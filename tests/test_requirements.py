@@ -9,7 +9,7 @@ import pytest
 import fairwave
 from fairwave.ask import finding
 from fairwave.ask.finding import Answer, Region
-from fairwave.ask.requiring import KeyCondition, amount, judge, of_key, overall, split, write_junit
+from fairwave.ask.requiring import KeyCondition, amount, judge, judge_key, overall, split, write_junit
 from fairwave.ask.searching import spans
 from fairwave.ask.wording import AskError, condition
 from fairwave.measuring.relevance import ANY
@@ -136,7 +136,7 @@ RATES = searched("f", "h", "h", values=["1 Mb/s", "2 Mb/s", "3 Mb/s"])
     ],
 )
 def test_a_bound_on_the_key_is_met_if_the_conditions_hold_at_such_a_value(sign, bound, found, verdict):
-    assert of_key(KeyCondition("key", sign, bound), found).verdict == verdict
+    assert judge_key(KeyCondition("key", sign, bound), found).verdict == verdict
 
 
 def test_amounts_are_compared_in_base_units():

@@ -104,7 +104,7 @@ def test_tcp_s_round_trip_is_measured_where_it_is_asked_for():
 
 
 def test_responsiveness_leaves_out_the_longest_twentieth_and_divides_a_minute():
-    table = Table.of(
+    table = Table.from_columns(
         {
             "run": [0, 0, 0],
             "group": ["p", "p", "p"],

@@ -11,7 +11,7 @@ from scipy.special import ndtri, stdtrit
 from scipy.stats import skew
 
 from fairwave.measuring import measures
-from fairwave.measuring.statistics import against_the_best, interval, paired, summarise
+from fairwave.measuring.statistics import best_level, interval, paired, summarise
 from fairwave.measuring.student import quantile
 
 numbers = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
@@ -53,7 +53,7 @@ def test_times_of_transfers_expect_a_long_tail_that_few_runs_do_not_show():
     kt = 2 / 3 * 8 / 5 * t / math.sqrt(5)
     assert found.high == pytest.approx(5 + error * t * (math.exp(kt) - 1) / kt)
     assert 5 - t * error < found.low < 5
-    assert measures.goodput("files").interval(samples) == interval(samples).within((0, math.inf))
+    assert measures.goodput("files").interval(samples) == interval(samples).clip((0, math.inf))
     tailed = [one for one in measures.STANDARD if measures.find(one, "files").has_long_tail]
     assert tailed == ["completion", "completion_median", "completion_p95", "slowdown"]
 
@@ -151,25 +151,23 @@ def test_summary_of_a_single_replication_has_no_interval():
 
 def test_an_interval_ends_where_its_scale_ends_and_shows_its_ends():
     wide = interval([0.0, 3.0])
-    cut = wide.within((0.0, 4.5))
+    cut = wide.clip((0.0, 4.5))
     assert (cut.mean, cut.low, cut.high) == (1.5, 0.0, 4.5)
-    assert interval([4.3, 4.49]).within((1.0, 4.5)).high == 4.5
-    assert str(interval([1.0, 52.0]).within((0.0, 100.0))) == "26 [0, 100]"
-    narrow = interval([1.0, 1.0, 1.001]).within((1.0, 4.5))
+    assert interval([4.3, 4.49]).clip((1.0, 4.5)).high == 4.5
+    assert str(interval([1.0, 52.0]).clip((0.0, 100.0))) == "26 [0, 100]"
+    narrow = interval([1.0, 1.0, 1.001]).clip((1.0, 4.5))
     assert narrow.low == 1.0
     assert narrow.text(2) == "1.00 ± 0.00", "an end that is not to be seen is not told"
     assert str(interval([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])) == "1.58 [0.74, 3.98]"
-    assert str(interval([50.0, 51.0]).within((0.0, 100.0))) == "50.5 ± 6.4", (
-        "what is not cut is told as before"
-    )
-    assert interval([1.0]).within((0.0, 4.5)).high == math.inf, "one run has no interval"
-    assert interval([100.0, 100.0]).within((0.0, 100.0)).half_width == 0.0
+    assert str(interval([50.0, 51.0]).clip((0.0, 100.0))) == "50.5 ± 6.4", "what is not cut is told as before"
+    assert interval([1.0]).clip((0.0, 4.5)).high == math.inf, "one run has no interval"
+    assert interval([100.0, 100.0]).clip((0.0, 100.0)).half_width == 0.0
 
 
 def test_the_best_of_many_is_compared_at_a_level_that_makes_up_for_their_number():
-    assert against_the_best(2) == 0.95
-    assert against_the_best(11) == pytest.approx(0.995)
-    assert against_the_best(1) == 0.95
+    assert best_level(2) == 0.95
+    assert best_level(11) == pytest.approx(0.995)
+    assert best_level(1) == 0.95
 
 
 @pytest.mark.parametrize("freedom", [1, 1.5, 2, 3, 4.7, 9, 29, 100, 1000, 1e5])

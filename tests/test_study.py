@@ -24,7 +24,7 @@ def own_drawing(canvas, data):
 
 
 def grows(data):
-    return comparisons.rises(data.measured(LOSS, "main").at(transport="udp"), "flows")
+    return comparisons.rises(data.measured(LOSS, "main").select(transport="udp"), "flows")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def study():
             Claim("S1", "Loss rises with flows.", "nowhere", ("main",), grows, assumptions=("rate",)),
             Claim(
                 "S2", "Loss falls with flows.", "nowhere", ("main",),
-                lambda data: comparisons.falls(data.measured(LOSS, "main").at(transport="udp"), "flows"),
+                lambda data: comparisons.falls(data.measured(LOSS, "main").select(transport="udp"), "flows"),
             ),
         ],
         assumptions=[Assumption("rate", "The bottleneck has 300 kb/s.", "not stated", "rate")],

@@ -116,5 +116,5 @@ def test_the_index_of_a_group_is_the_mean_of_its_flows_and_leaves_out_the_silent
     runs = pl.DataFrame({"run": [0], "seed": [1], "scenario": ["x"]})
     tables = {"runs": runs.to_arrow(), "flows": flows.to_arrow(), "timeliness": timely.to_arrow()}
     results = Results(tables, (), Provenance("0", "test", {"x": "x"}, (1,)))
-    assert measures.index("voice").over(results).samples()[0] == pytest.approx((1.0 + 0.5) / 2)
-    assert measures.delayed("voice").over(results).samples()[0] == pytest.approx(100 * 100 / 1010)
+    assert measures.index("voice").compute(results).samples()[0] == pytest.approx((1.0 + 0.5) / 2)
+    assert measures.delayed("voice").compute(results).samples()[0] == pytest.approx(100 * 100 / 1010)

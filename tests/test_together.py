@@ -11,8 +11,8 @@ from fairwave import tables as tables_
 from fairwave.runs.grid import Point, assemble_runs
 from fairwave.runs.keeping import Folder, Memory
 from fairwave.runs.replication import replicate
+from fairwave.runs.run_batch import RunBatch, RunTables
 from fairwave.runs.runs_file import packed, unpacked
-from fairwave.runs.together import RunTables, Together
 
 CALLS = """
 name = "calls"
@@ -69,7 +69,7 @@ def same(one, other):
 def together(jobs, pack=False, threads=2):
     batch = _native.Batch([(point.scenario.native, seed) for point, seed in jobs], threads, None, pack)
     while (several := batch.several()) is not None:
-        yield Together.of_raw(*several)
+        yield RunBatch.from_raw(*several)
 
 
 def test_each_run_of_several_is_as_it_is_alone(jobs, alone):
@@ -135,7 +135,7 @@ def test_a_failure_leaves_what_had_ended(tmp_path):
 
     def fails(asked, _threads, _tell=None):
         batch = _native.Batch(asked, 1)
-        yield Together.of_raw(*batch.several())
+        yield RunBatch.from_raw(*batch.several())
         raise _native.RunError("as it was meant to")
 
     with pytest.raises(fairwave.RunError):
@@ -144,13 +144,13 @@ def test_a_failure_leaves_what_had_ended(tmp_path):
 
 
 def test_rows_are_taken_when_they_are_read():
-    table = tables_.Table.of(
+    table = tables_.Table.from_columns(
         {"run": [0, 0, 1, 2], "value": [1.0, None, 3.0, 4.0], "name": ["a", "b", None, "a"]}
     )
     parts = list(table.parted("run"))
     assert [part["value"].to_list() for part in parts] == [[1.0, None], [3.0], [4.0]]
     assert [part.num_rows for part in parts] == [2, 1, 1]
-    assert table.where(np.array([True, False, True, False])).only(run=1).to_dicts() == [
+    assert table.take(np.array([True, False, True, False])).only(run=1).to_dicts() == [
         {"run": 1, "value": 3.0, "name": None}
     ]
     assert "value" in parts[0]
@@ -164,11 +164,11 @@ def test_rows_are_taken_when_they_are_read():
 def test_arrow_arrays_of_texts_are_those_that_pyarrow_makes():
     pa = pytest.importorskip("pyarrow")
     texts = ["", "a", None, "ä" * 3, "a", None]
-    assert tables_.Column.of(texts).to_arrow().equals(pa.array(texts, pa.large_string()))
+    assert tables_.Column.from_values(texts).to_arrow().equals(pa.array(texts, pa.large_string()))
     codes = tables_.Column(np.array([1, 0, 1], dtype=np.int32), words=("x", "yß"))
     assert codes.to_arrow().equals(
         pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.int32()), pa.array(["x", "yß"]))
     )
-    flags = tables_.Column.of([True, None, False])
+    flags = tables_.Column.from_values([True, None, False])
     assert flags.to_arrow().equals(pa.array([True, None, False]))
-    assert tables_.Column.of([None, "b"]).to_arrow().null_count == 1
+    assert tables_.Column.from_values([None, "b"]).to_arrow().null_count == 1

@@ -7,7 +7,7 @@ import pytest
 import fairwave
 from fairwave.answers.bands import Held, scale_of
 from fairwave.answers.events import held
-from fairwave.answers.of_results import answer
+from fairwave.answers.results_api import answer
 from fairwave.measuring.statistics import Interval
 from fairwave_network import measuring as network
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import fairwave
 from fairwave.live import baresip, live
-from fairwave.live.beside import simulated
+from fairwave.live.comparison import simulated
 from fairwave.live.packets import RecordingError
 from fairwave_report.live_call import MEASURES, CallSide, live_side, simulated_side, write
 from fairwave_speech import RATE, Recording, SpeechError, normalise, read
@@ -43,7 +43,7 @@ def both(rule: str, said: Recording, seconds: int, keep: Path) -> list[CallSide]
     name = RULES[rule]
     with tempfile.TemporaryDirectory(prefix="fairwave-call-") as folder:
         original = write_wav(Path(folder) / "said.wav", said.samples)
-        call = baresip.Call.between(Path(folder), original, seconds)
+        call = baresip.Call.from_folder(Path(folder), original, seconds)
         call.write()
         programs = {
             "flow.call.transport": call.transport(),

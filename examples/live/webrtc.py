@@ -19,7 +19,7 @@ import fairwave
 from fairwave.live import accounts, live
 from fairwave.live.host import hand_over
 from fairwave.live.packets import RecordingError, delays, streams
-from fairwave.live.stats import beside, last
+from fairwave.live.stats import compare_ends, last
 from fairwave_speech import SpeechError, normalise
 from fairwave_speech import write as write_wav
 from fairwave_speech.fetch import speech
@@ -89,7 +89,7 @@ def main() -> int:
         packets, longest = out / "all.pcapng", float(asked.seconds + AROUND_S)
         made = live(scenario, commands=commands, flows=asked.busy, duration=longest, recording=packets)
         (out / "accounts.json").write_text(json.dumps(made.report, indent=2) + "\n", encoding="utf-8")
-        rows = beside(last(files["send"]), last(files["receive"]), streams(packets), delays(packets))
+        rows = compare_ends(last(files["send"]), last(files["receive"]), streams(packets), delays(packets))
     except (fairwave.RunError, fairwave.ScenarioError, RecordingError, SpeechError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -144,11 +144,11 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
         )  # fmt: skip
     loads.sort(key=lambda one: (-one.load - (1 if one.greedy else 0), -one.greedy, one.rate_bps))
     mistakes = [
-        *_of_frame(plan),
-        *_of_links(loads),
-        *_of_steps(plan),
-        *_of_bottlenecks(scenario, plan, links),
-        *_of_flows(plan, links, {one.name: one for one in loads}),
+        *_check_frames(plan),
+        *_check_links(loads),
+        *_check_steps(plan),
+        *_check_bottlenecks(scenario, plan, links),
+        *_check_flows(plan, links, {one.name: one for one in loads}),
     ]
     return Advice(loads, mistakes, scenario.cost(seed))
 
@@ -202,7 +202,7 @@ def rate_in_words(bits_per_second: float) -> str:
     return f"{bits_per_second:.3g} b/s"
 
 
-def _of_frame(plan: dict[str, Any]) -> list[str]:
+def _check_frames(plan: dict[str, Any]) -> list[str]:
     duration, warmup = plan["duration_s"], plan["warmup_s"]
     said = []
     if duration and warmup > duration / 2:
@@ -217,7 +217,7 @@ def _of_frame(plan: dict[str, Any]) -> list[str]:
     return said
 
 
-def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
+def _check_links(loads: Sequence[LinkLoad]) -> list[str]:
     said = []
     for one in loads:
         if one.steady_load > SLACK:
@@ -242,7 +242,7 @@ def _of_links(loads: Sequence[LinkLoad]) -> list[str]:
     return said
 
 
-def _of_steps(plan: dict[str, Any]) -> list[str]:
+def _check_steps(plan: dict[str, Any]) -> list[str]:
     """Which sources of one period begin at the same moment of it, at the link that most of them cross."""
     meeting: dict[tuple[int, int], dict[str, list[str]]] = {}
     for flow in plan["flows"]:
@@ -264,7 +264,7 @@ def _of_steps(plan: dict[str, Any]) -> list[str]:
     return said
 
 
-def _of_bottlenecks(scenario: Scenario, plan: dict[str, Any], links: dict[str, Any]) -> list[str]:
+def _check_bottlenecks(scenario: Scenario, plan: dict[str, Any], links: dict[str, Any]) -> list[str]:
     """Bottlenecks that never queue, because the access links before them are slower together."""
     named = _bottlenecks(scenario, plan)
     feeding: dict[str, dict[str, float]] = {name: {} for name in named}
@@ -299,7 +299,7 @@ def _bottlenecks(scenario: Scenario, plan: dict[str, Any]) -> set[str]:
     return named & {link["name"] for link in plan["links"]}
 
 
-def _of_flows(plan: dict[str, Any], links: dict[str, Any], loads: dict[str, LinkLoad]) -> list[str]:
+def _check_flows(plan: dict[str, Any], links: dict[str, Any], loads: dict[str, LinkLoad]) -> list[str]:
     said: list[str] = []
     seen: set[str] = set()
     for flow in plan["flows"]:
@@ -313,7 +313,7 @@ def _of_flows(plan: dict[str, Any], links: dict[str, Any], loads: dict[str, Link
         transport = flow["transport"]
         if str(transport.get("name", "")).startswith("tcp/"):
             share = min((loads[name] for name in flow["forward"]), key=lambda one: one.rate_bps / one.flows)
-            said += _of_window(group, transport, flow, path, trip, share)
+            said += _check_window(group, transport, flow, path, trip, share)
         offered = flow["offered_bps"]
         if offered is not None and not yields(flow) and offered > SLACK * bottleneck["rate_bps"]:
             said.append(
@@ -330,7 +330,7 @@ def _of_flows(plan: dict[str, Any], links: dict[str, Any], loads: dict[str, Link
     return said
 
 
-def _of_window(
+def _check_window(
     group: str,
     transport: dict[str, Any],
     flow: dict[str, Any],

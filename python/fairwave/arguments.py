@@ -64,7 +64,7 @@ def checked(call: Callable[P, R]) -> Callable[P, R]:
             inside = error.__traceback__ is not None and error.__traceback__.tb_next is not None
             if isinstance(error, TypeError) and not inside:
                 raise TypeError(_misfit(call, len(given), dict(named), str(error))) from None
-            if wrong := _of_wrong_type(call, given, dict(named), str(error)):
+            if wrong := _find_wrong_type(call, given, dict(named), str(error)):
                 raise TypeError(wrong) from error
             raise
 
@@ -132,13 +132,15 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Callable": ("a function", callable),
     "Progress": ("a function", callable),
     "Scenario": ("a scenario", lambda value: hasattr(value, "to_toml")),
-    "Measure": ("a measure", lambda value: hasattr(value, "over")),
+    "Measure": ("a measure", lambda value: hasattr(value, "compute")),
     "Keep": ("a folder of runs, as fairwave.runs.keeping.Folder('out')", lambda value: hasattr(value, "get")),
 }
 """What annotations ask for: in words, and whether a value is one."""
 
 
-def _of_wrong_type(call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any], why: str) -> str:
+def _find_wrong_type(
+    call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any], why: str
+) -> str:
     """Which argument is not of the type that its annotation names, if the error `why` does not name it; else empty."""
     signature = inspect.signature(call)
     for name, value in signature.bind(*given, **named).arguments.items():

@@ -83,9 +83,9 @@ def on(address: str) -> Iterator[None]:
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise _nobody(address, error) from None
+        raise _unreachable(address, error) from None
     with _quiet(), _closing(client):
-        with _in_words(address):
+        with _rewording_errors(address):
             _check(client, address)
         _executor.append(lambda: client.get_executor(pure=False))
         try:
@@ -117,7 +117,7 @@ def _ask(address: str) -> None:
             found = thread.submit(asyncio.run, identity()).result()
             kind = found["type"]
         except Exception as error:  # noqa: BLE001  # whatever speaks there, it is no scheduler
-            raise _nobody(address, error) from None
+            raise _unreachable(address, error) from None
     if kind != "Scheduler":
         raise ClusterError(
             f"{address!r} is the address of a {str(kind).lower()}, not of the scheduler; give the address that "
@@ -125,7 +125,7 @@ def _ask(address: str) -> None:
         )
 
 
-def _nobody(address: str, error: BaseException) -> ClusterError:
+def _unreachable(address: str, error: BaseException) -> ClusterError:
     said = _first_line(error) if str(error) else f"no answer within {PATIENCE:g} s"
     return ClusterError(
         f"no Dask scheduler answers at {address!r} ({said}); start one with `dask scheduler` and "
@@ -158,7 +158,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _in_words(address: str) -> Iterator[None]:
+def _rewording_errors(address: str) -> Iterator[None]:
     """Says in words what Dask raises when its scheduler is lost."""
     from distributed.client import ClosedClientError
     from distributed.comm.core import CommClosedError
@@ -193,12 +193,12 @@ def _check(client: Any, address: str) -> None:
     try:
         builds: dict[str, str] = client.run(engine)
     except (ImportError, AttributeError) as error:
-        raise _other_packages(address, error) from None
+        raise _missing_package(address, error) from None
     for worker, build in sorted(builds.items()):
         _same(build, worker)
 
 
-def _other_packages(address: str, error: ImportError | AttributeError) -> ClusterError:
+def _missing_package(address: str, error: ImportError | AttributeError) -> ClusterError:
     """What is said of workers that lack fairwave, a package that it needs, or parts of this version."""
     lacks = (
         f"the package {error.name!r}" if isinstance(error, ModuleNotFoundError) else f"this version ({error})"
@@ -227,7 +227,7 @@ class _Runner:
         """As `fairwave.runs.replication.native`; how many runs are made at once is the workers' to say."""
         del threads, tell
         distributed = need("distributed", "cluster", ClusterError)
-        with _in_words(self._address):
+        with _rewording_errors(self._address):
             at_once = max(1, sum(self._client.nthreads().values()))
         size = max(1, min(MOST_PER_TASK, len(jobs) // (4 * AHEAD * at_once)))
         texts: dict[str, str] = {}
@@ -243,7 +243,7 @@ class _Runner:
             part = next(waiting, None)
             if part is not None:
                 asked = [(number, texts[jobs[number][0].hash], *_named(jobs[number])) for number in part]
-                with _in_words(self._address):
+                with _rewording_errors(self._address):
                     future = self._client.submit(_make, asked, engine(), pure=False)
                 open_.add(future)
                 ended.add(future)
@@ -283,7 +283,7 @@ class _Runner:
         import distributed
 
         try:
-            with _in_words(self._address):
+            with _rewording_errors(self._address):
                 made: Made | str = future.result()
         except distributed.KilledWorker as error:
             raise _native.RunError(
@@ -291,7 +291,7 @@ class _Runner:
                 f"{_first_line(error)}"
             ) from None
         except (ImportError, AttributeError) as error:
-            raise _other_packages(self._address, error) from None
+            raise _missing_package(self._address, error) from None
         return made
 
 
@@ -306,11 +306,11 @@ def _make(asked: Sequence[tuple[int, str, str, int]], build: str) -> Made | str:
         return engine()
     made: Made = []
     for number, text, meant, seed in asked:
-        made.append((number, _one(text, meant, seed)))
+        made.append((number, _run_one(text, meant, seed)))
     return made
 
 
-def _one(text: str, meant: str, seed: int) -> RawTables | str:
+def _run_one(text: str, meant: str, seed: int) -> RawTables | str:
     try:
         scenario = _native.Scenario.from_text(text)
     except _native.ScenarioError as error:

@@ -220,15 +220,15 @@ def used_defaults(scenario: Scenario, seed: int = 1) -> list[Default]:
     table = scenario.to_dict()
     plan = scenario.plan(seed)
     return [
-        *_of_tcp(table, plan),
-        *_of_traffic(table, plan),
-        *_of_queues(scenario, plan),
-        *_of_media(table),
-        *_of_hosts(table),
+        *_list_tcp(table, plan),
+        *_list_traffic(table, plan),
+        *_list_queues(scenario, plan),
+        *_list_media(table),
+        *_list_hosts(table),
     ]
 
 
-def _of_tcp(table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Default]:
+def _list_tcp(table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Default]:
     flows = [
         flow for flow in table.get("flow", [])
         if str(flow["transport"]["name"]).startswith("tcp/") and "preset" not in flow["transport"]
@@ -274,7 +274,7 @@ def _applies(known: Known, transport: Mapping[str, Any], *, marks: bool) -> bool
     return True
 
 
-def _of_traffic(table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Default]:
+def _list_traffic(table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Default]:
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for flow in table.get("flow", []):
         kinds.setdefault(str(flow["traffic"]["kind"]), []).append(flow)
@@ -326,7 +326,7 @@ def _left_out(known: Known, flows: Sequence[Mapping[str, Any]]) -> Iterator[Defa
     yield Default(known.name, known.value, names, known.systems, others)
 
 
-def _of_queues(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Default]:
+def _list_queues(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Default]:
     """Queues by default of links on which packets wait."""
     table = scenario.to_dict()
     expanded = scenario.expand_preset().to_dict() if "topology" in table else table
@@ -388,7 +388,7 @@ def _busy(scenario: Scenario, plan: Mapping[str, Any]) -> set[str]:
     }
 
 
-def _of_media(table: Mapping[str, Any]) -> Iterator[Default]:
+def _list_media(table: Mapping[str, Any]) -> Iterator[Default]:
     """Shared media: the generation of a Wi-Fi, the access point's queues, a cell's scheduler."""
     for name, medium in (table.get("medium") or {}).items():
         if medium.get("law") == "wifi":
@@ -422,7 +422,7 @@ def _of_media(table: Mapping[str, Any]) -> Iterator[Default]:
             )  # fmt: skip
 
 
-def _of_hosts(table: Mapping[str, Any]) -> Iterator[Default]:
+def _list_hosts(table: Mapping[str, Any]) -> Iterator[Default]:
     if "preset" in table and str(table["preset"]).startswith("ns2"):
         return
     if "send-jitter" not in (table.get("hosts") or {}):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers.bands import Held, in_words, scale_of
+from fairwave.answers.bands import Held, describe_bands, scale_of
 from fairwave.answers.events import Events
 from fairwave.answers.naming import listed
 from fairwave.answers.verdict import TELLING
@@ -79,7 +79,7 @@ class Effect:
         """Whether gaps or freezes hold the mean below good with one of the two values only."""
         return isinstance(self.before, Held) != isinstance(self.after, Held)
 
-    def in_words(self) -> str:
+    def describe(self) -> str:
         """`call: fair to poor (MOS 3.46 to 2.94)`."""
         means = f"{self.name} {self._rounded(self.before)} to {self._rounded(self.after)}"
         if self.bands and self.bands[0] != self.bands[1]:
@@ -168,7 +168,7 @@ class Doubt:
             first,
             *(
                 f"With {one.alternative.value} ({one.alternative.systems}) instead of {one.default.value} as "
-                f"{one.default.name}: {'; '.join(effect.in_words() for effect in one.changed)}."
+                f"{one.default.name}: {'; '.join(effect.describe() for effect in one.changed)}."
                 for one in self.changing
             ),
         ]
@@ -178,7 +178,7 @@ class Doubt:
         return [
             [
                 f"{one.default.name}: {one.default.value}", one.alternative.value, one.alternative.systems,
-                "; ".join(effect.in_words() for effect in one.changed) or "no change",
+                "; ".join(effect.describe() for effect in one.changed) or "no change",
             ]
             for one in self.trials
         ]  # fmt: skip
@@ -306,15 +306,15 @@ def _label(default: Default, alternative: Alternative) -> str:
 
 def _telling(results: Results) -> dict[str, tuple[Measured, Scale | None]]:
     """The measure that decides the verdict of each flow group, and its bands."""
-    from fairwave.answers import shown, unrated
+    from fairwave.answers import group_measures, unrated_calls
 
     found: dict[str, tuple[Measured, Scale | None]] = {}
     for group in dict.fromkeys(str(one) for one in results.rows("groups")["group"].to_list()):
         # Packets missed give no band to calls without a rating.
-        bare = {"missed"} if unrated.is_unrated(results, group) else set()
+        bare = {"missed"} if unrated_calls.is_unrated(results, group) else set()
         telling = [(name, "" if name in bare else scale) for name, scale in TELLING]
         candidates: Sequence[tuple[str, str]] = (
-            *(() if shown.is_transfer(results, group) else telling), *((name, "") for name in PLAIN)
+            *(() if group_measures.is_transfer(results, group) else telling), *((name, "") for name in PLAIN)
         )  # fmt: skip
         for name, scale in candidates:
             measured = results.measured(name, group)
@@ -331,7 +331,7 @@ def _effects(
     relevance: Relevance,
 ) -> tuple[Effect, ...]:
     return tuple(
-        _effect(group, measured, scale, Events.of(results, group), label, relevance)
+        _effect(group, measured, scale, Events.collect(results, group), label, relevance)
         for group, (measured, scale) in telling.items()
     )
 
@@ -346,7 +346,7 @@ def _effect(
     ours, theirs = (measured.samples(**{AXIS: one}) for one in (label, AS_IT_IS))
     bands: tuple[str, str] | None = None
     if scale is not None and after.n:
-        bands = (in_words(scale.bands(before), before.n), in_words(scale.bands(after), after.n))
+        bands = (describe_bands(scale.bands(before), before.n), describe_bands(scale.bands(after), after.n))
     name = scale.name if scale is not None else measure.title.removeprefix(f"{group} ")
-    compared = contrast(ours, theirs, relevance.of(measure))
+    compared = contrast(ours, theirs, relevance.find(measure))
     return Effect(group, measure.id, name, measure.unit, before, after, bands, compared)

@@ -86,11 +86,11 @@ def claimed(
         owner = _read(note)
         if not _lock(note):
             raise FolderTakenError(
-                f"another process is writing to {folder}: {_in_words(owner)}; wait until it is done, or "
+                f"another process is writing to {folder}: {_describe(owner)}; wait until it is done, or "
                 "give another folder"
             )
         if owner and (owner.get("kind"), owner.get("name")) != (kind, name) and not (overwrite or scratch):
-            raise FolderTakenError(f"{folder} holds {_in_words(owner)}; give another folder, or {_way(kind)}")
+            raise FolderTakenError(f"{folder} holds {_describe(owner)}; give another folder, or {_way(kind)}")
         if owner:
             remove_parts(Path(folder))
         note.truncate(0)
@@ -217,7 +217,7 @@ def _read(note: IO[bytes]) -> dict[str, str]:
     return {key: one for key, one in found.items() if isinstance(one, str)} if isinstance(found, dict) else {}
 
 
-def _in_words(owner: dict[str, str]) -> str:
+def _describe(owner: dict[str, str]) -> str:
     if not owner:
         return "something that does not say what it is"
     kind = WORDS.get(owner.get("kind", ""), "work")

@@ -281,12 +281,13 @@ def check_size(size: int, name: str, kind: str, error: type[Exception] = Foreign
     limits = KINDS[kind]
     if size > limits.bytes:
         raise error(
-            f"{_mark(error)}{name} has {in_bytes(size, up=True)}, but {limits.what} at most {in_bytes(limits.bytes)}; "
+            f"{_mark(error)}{name} has {format_bytes(size, up=True)}, "
+            f"but {limits.what} at most {format_bytes(limits.bytes)}; "
             f"{limits.remedy.format(name)}"
         )
 
 
-def in_bytes(size: int, *, up: bool = False) -> str:
+def format_bytes(size: int, *, up: bool = False) -> str:
     """A number of bytes in words; `up` rounds up, so that what exceeds a limit never reads as the limit."""
     for unit, name in ((1_000 * MB, "GB"), (MB, "MB"), (1_000, "kB")):
         if size >= unit:
@@ -433,7 +434,7 @@ PART = 1 << 20
 """Bytes of a text that are looked at together."""
 
 
-def _without_strings(data: bytes) -> Iterator[bytes]:
+def _strip_strings(data: bytes) -> Iterator[bytes]:
     """JSON without its strings, part by part: a part takes little memory, however many strings there are."""
     at, is_within = 0, False
     while at < len(data):
@@ -464,7 +465,7 @@ def check_shape(data: bytes, name: str, kind: str) -> bool:
         check_items(sum(map(data.count, (b'"', b"'", b"#"))) // 4, name, kind)
         parts = [_OF_TOML.sub(b"", data)]
     else:
-        parts = _without_strings(data)
+        parts = _strip_strings(data)
     level = count = 0
     has_long = False
     for part in parts:

@@ -107,7 +107,7 @@ def _value(column: str, value: Any) -> Any:
     return _stamp(value) if column in MOMENTS else value
 
 
-def _there(value: Any) -> bool:
+def _is_present(value: Any) -> bool:
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
 
@@ -130,7 +130,7 @@ def _report(row: Mapping[str, Any], kind: str, prefix: str, skip: str = "") -> R
             column in OWN
             or column.startswith(others)
             or (skip and column.startswith(skip))
-            or not _there(value)
+            or not _is_present(value)
         ):
             continue
         report[_member(column)] = _value(column, value)
@@ -148,7 +148,7 @@ def _outbound(row: Mapping[str, Any], stats: Stats) -> None:
         }
         report["encodingIndex"] = row["encoding"]
     remote = {
-        column: value for column, value in row.items() if column.startswith("remote_") and _there(value)
+        column: value for column, value in row.items() if column.startswith("remote_") and _is_present(value)
     }
     if remote:
         report["remoteId"] = f"remote-{row['stream']}-{row['encoding']}"
@@ -174,7 +174,7 @@ def _transport(row: Mapping[str, Any], stats: Stats) -> None:
         "packetsSent": sum(one["packetsSent"] for one in sent),
         "bytesSent": sum(one["bytesSent"] + one["headerBytesSent"] for one in sent),
     }
-    if _there(row["round_trip_s"]):
+    if _is_present(row["round_trip_s"]):
         report["currentRoundTripTime"] = row["round_trip_s"]
     stats["candidate-pair"] = report
 

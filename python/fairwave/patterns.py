@@ -389,13 +389,13 @@ def resolved(flows_and_links: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {
         path: {
             **{key: one for key, one in table.items() if key != "file"},
-            "pattern": as_text(_of_key(folder / table["file"], path)),
+            "pattern": as_text(_read_key(folder / table["file"], path)),
         }
         for path, table in named_files(flows_and_links, "pattern")
     }
 
 
-def _of_key(path: Path, key: str) -> Pattern:
+def _read_key(path: Path, key: str) -> Pattern:
     try:
         return read(path)
     except (FileNotFoundError, PatternError) as error:

@@ -48,7 +48,7 @@ class Provenance:
     commit: str = "unknown"
 
     @classmethod
-    def here(cls, scenarios: dict[str, str], seeds: Sequence[int]) -> Provenance:
+    def collect(cls, scenarios: dict[str, str], seeds: Sequence[int]) -> Provenance:
         """The provenance of runs made now, by this process."""
         known = dict(sorted(scenarios.items()))
         return cls(_native.version, command(), known, tuple(sorted(set(seeds))), commit())

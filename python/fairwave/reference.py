@@ -231,12 +231,12 @@ def _instead(name: str, wanted: str) -> str:
     found = (_native.instead(of, wanted) for of in MISTAKEN)
     if remedies := list(dict.fromkeys(filter(None, found))):
         return f"fairwave has no {name!r}: {'; '.join(remedies[:2])}"
-    near = get_close_matches(wanted, every_name(), 3, 0.6)
+    near = get_close_matches(wanted, list_names(), 3, 0.6)
     hint = f"; did you mean {', '.join(near)}?" if near else ""
     return f"nothing is called {name!r}: `fairwave list` shows every name{hint}"
 
 
-def every_name() -> list[str]:
+def list_names() -> list[str]:
     """Every name that can be explained, short forms among them."""
     each = [name for kind in ONE for name in _names(kind)]
     each += [name for term in _glossary() for name in (term.term, *term.abbreviations)]
@@ -251,7 +251,7 @@ def listed(kind: str) -> list[tuple[str, str]]:
         from fairwave import codecs
 
         return [(one.codec, str(one)) for one in codecs.known()]
-    return [(name, _first_sentence(_about(kind, name))) for name in _names(kind)]
+    return [(name, _first_sentence(_describe(kind, name))) for name in _names(kind)]
 
 
 def _first_sentence(text: str) -> str:
@@ -357,7 +357,7 @@ def _names(kind: str) -> list[str]:  # noqa: PLR0911  # one answer a kind
     return list(measures.STANDARD)
 
 
-def _about(kind: str, name: str) -> str:
+def _describe(kind: str, name: str) -> str:
     if kind in SCHEMA:
         return _flat(_laws(kind)[name].get("description", ""))
     if kind == "networks":
@@ -386,12 +386,12 @@ def _entry(kind: str, name: str) -> Entry:  # noqa: PLR0911  # one answer a kind
     if kind == "presets":
         links = _schema()["$defs"]["Topology"]["properties"]
         rows = tuple(_row(key, part, required=False) for key, part in links.items() if key != "preset")
-        return Entry(kind, name, _about(kind, name), rows, example=_scenario("presets", name), how=HOW)
+        return Entry(kind, name, _describe(kind, name), rows, example=_scenario("presets", name), how=HOW)
     if kind in {"events", "stages"}:
         part = _schema()["$defs"][{**EVENTS, **STAGES}[name]]
         needed = part.get("required", [])
         rows = tuple(_row(key, inner, required=key in needed) for key, inner in part["properties"].items())
-        return Entry(kind, name, _about(kind, name), rows, example=_scenario(kind, name), how=HOW)
+        return Entry(kind, name, _describe(kind, name), rows, example=_scenario(kind, name), how=HOW)
     if kind == "codecs":
         from fairwave import codecs
 
@@ -427,10 +427,10 @@ def _measure(name: str) -> Entry:
     ]
     notes = (
         f"Unit: {found.unit or 'none'}; from {least:g} to {most:g}; {better}.",
-        f"Differences count from {USUAL.of(found)}; `--relevant '{name}=…'` changes that.",
+        f"Differences count from {USUAL.find(found)}; `--relevant '{name}=…'` changes that.",
     )
     example = f'fairwave sweep SCENARIO --grid flow.voice.count=5,10 --until "{name}.voice:±2%"'
-    return Entry("measures", name, _about("measures", name), notes=notes, example=example)
+    return Entry("measures", name, _describe("measures", name), notes=notes, example=example)
 
 
 def _law(kind: str, name: str) -> Entry:
@@ -448,7 +448,9 @@ def _law(kind: str, name: str) -> Entry:
     common = tuple(row for one, row in rows.items() if one in shared)
     notes = _written_by(kind, name)
     how = LIVE if name.startswith("host/") else HOW
-    return Entry(kind, name, _about(kind, name), own, common, notes, example=_scenario(kind, name), how=how)
+    return Entry(
+        kind, name, _describe(kind, name), own, common, notes, example=_scenario(kind, name), how=how
+    )
 
 
 def _written_by(kind: str, name: str) -> tuple[str, ...]:

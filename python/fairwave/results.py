@@ -86,7 +86,7 @@ class ArrowTables(MutableMapping[str, Any]):
     def rows(self, name: str) -> tables_.Table:
         """A table in NumPy."""
         if name not in self._rows:
-            self._rows[name] = tables_.Table.of(self._arrow[name])
+            self._rows[name] = tables_.Table.from_columns(self._arrow[name])
         return self._rows[name]
 
 
@@ -127,104 +127,104 @@ class Results:
     @property
     def flows(self) -> pa.Table:
         """One row per run and flow."""
-        return self._of("flows")
+        return self._table("flows")
 
     @property
     def groups(self) -> pa.Table:
         """One row per run and flow group: totals and fairness."""
-        return self._of("groups")
+        return self._table("groups")
 
     @property
     def fates(self) -> pa.Table:
         """One row per run, flow, fate and place: what became of the units, by the records of the run."""
-        return self._of("fates")
+        return self._table("fates")
 
     @property
     def timeliness(self) -> pa.Table:
         """One row per run, flow, threshold and reading of *timely*."""
-        return self._of("timeliness")
+        return self._table("timeliness")
 
     @property
     def transfers(self) -> pa.Table:
         """One row per run and file or page, of sources that want them as a whole."""
-        return self._of("transfers")
+        return self._table("transfers")
 
     @property
     def completions(self) -> pa.Table:
         """One row per run and group of such: how many were completed, and how long they took."""
-        return self._of("completions")
+        return self._table("completions")
 
     @property
     def conversations(self) -> pa.Table:
         """One row per run and conversation: both directions together."""
-        return self._of("conversations")
+        return self._table("conversations")
 
     @property
     def sessions(self) -> pa.Table:
         """One row per run and adaptive stream: start-up, stalls, rate, its changes."""
-        return self._of("sessions")
+        return self._table("sessions")
 
     @property
     def media(self) -> pa.Table:
         """One row per run and stream of a media session: opinion, freezes, frames, packets."""
-        return self._of("media")
+        return self._table("media")
 
     @property
     def media_transport(self) -> pa.Table:
         """One row per run, media session and second: what its rate controller does."""
-        return self._of("media_transport")
+        return self._table("media_transport")
 
     @property
     def media_outbound(self) -> pa.Table:
         """One row per run, stream and second: counters of its sender, after webrtc-stats."""
-        return self._of("media_outbound")
+        return self._table("media_outbound")
 
     @property
     def media_inbound(self) -> pa.Table:
         """One row per run, stream and second: counters of its receiver, after webrtc-stats."""
-        return self._of("media_inbound")
+        return self._table("media_inbound")
 
     @property
     def round_trips(self) -> pa.Table:
         """One row per run and flow whose round trips were measured: pings, and what `record.round-trips` names."""
-        return self._of("round_trips")
+        return self._table("round_trips")
 
     @property
     def outcomes(self) -> pa.Table:
         """One row per run and flow of a group with an `outcome`: Quality of Outcome and its parts."""
-        return self._of("outcomes")
+        return self._table("outcomes")
 
     @property
     def tins(self) -> pa.Table:
         """One row per run, link and tin of queues under CAKE: the statistics of `tc -s qdisc`."""
-        return self._of("tins")
+        return self._table("tins")
 
     @property
     def radio(self) -> pa.Table:
         """One row per run and link direction on a shared medium: transmissions, collisions, airtime."""
-        return self._of("radio")
+        return self._table("radio")
 
     @property
     def links(self) -> pa.Table:
         """One row per run and link direction."""
-        return self._of("links")
+        return self._table("links")
 
     @property
     def service_classes(self) -> pa.Table:
         """One row per run and class of a link's class map, and per policer or shaper of a link."""
-        return self._of("service_classes")
+        return self._table("service_classes")
 
     @property
     def series(self) -> pa.Table:
         """Time series, when the scenario records them."""
-        return self._of("series")
+        return self._table("series")
 
     @property
     def units(self) -> pa.Table:
         """The units of recorded flows: when each was made and when it arrived."""
-        return self._of("units")
+        return self._table("units")
 
-    def _of(self, name: str) -> pa.Table:
+    def _table(self, name: str) -> pa.Table:
         self._is_there(name)
         return self.tables[name]
 
@@ -244,7 +244,7 @@ class Results:
         need("polars", "tables")
         import polars as pl
 
-        frame = pl.from_arrow(self._of(table))
+        frame = pl.from_arrow(self._table(table))
         assert isinstance(frame, pl.DataFrame)
         return frame
 
@@ -261,7 +261,7 @@ class Results:
         """
         self._is_there(table)
         need("pandas", "pandas")
-        found = self._of(table)
+        found = self._table(table)
         if not arrow:
             return found.to_pandas()
         import pandas as pd
@@ -280,10 +280,12 @@ class Results:
             fairwave.ask.AskError: There is no such measure; a `ValueError`.
             LookupError: No flow group or link has that name; the message says which there are.
         """
-        from fairwave.answers.of_results import asked
+        from fairwave.answers.results_api import asked
 
         return (
-            asked(self, measure, group).measure.over(self) if isinstance(measure, str) else measure.over(self)
+            asked(self, measure, group).measure.compute(self)
+            if isinstance(measure, str)
+            else measure.compute(self)
         )
 
     def answer(
@@ -299,7 +301,7 @@ class Results:
             LookupError: No flow group has that name; the message says which there are.
             fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
         """
-        from fairwave.answers.of_results import answer
+        from fairwave.answers.results_api import answer
         from fairwave.measuring.relevance import relevance
 
         return answer(self, group, relevance(relevant))
@@ -329,7 +331,7 @@ class Results:
             fairwave.ask.AskError: No measure has that name.
             LookupError: No alternative or flow group has that name; the message says which there are.
         """
-        from fairwave.answers.of_results import difference
+        from fairwave.answers.results_api import difference
 
         return difference(self, one, other, measure, group, dict(at or {}))
 
@@ -360,7 +362,7 @@ class Results:
             LookupError: No alternative or flow group has that name; the message says which there are.
             fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
         """
-        from fairwave.answers.of_results import compared
+        from fairwave.answers.results_api import compared
         from fairwave.measuring.relevance import relevance
 
         return compared(self, one, other, measure, group, dict(at or {}), relevance(relevant)).outcome
@@ -387,7 +389,7 @@ class Results:
             fairwave.folders.FolderTakenError: `out` is a file, or lies in one.
             fairwave.extras.MissingExtraError: The extra `report` is not installed.
         """
-        from fairwave.answers.of_results import page
+        from fairwave.answers.results_api import page
         from fairwave.measuring.relevance import relevance
 
         return page(self, Path(out), scenario, group, relevance(relevant))
@@ -441,7 +443,7 @@ class Results:
             LookupError: The runs have no such flow group, link, axis or label, or recorded no series.
             fairwave.extras.MissingExtraError: The extra `report` is not installed.
         """
-        from fairwave.answers.of_results import plot
+        from fairwave.answers.results_api import plot
 
         return plot(self, measure, group, kind, over, at, style, save)
 

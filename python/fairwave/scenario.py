@@ -274,7 +274,7 @@ def with_files(scenario: Scenario, folder: Path) -> Scenario:
     text = scenario.to_json()
     if '"file"' not in text:
         return scenario
-    from fairwave import patterns, policies, replay, traces
+    from fairwave import patterns, policy_files, replay, traces
 
     table = scenario.to_dict()
     changes: dict[str, Any] = {}
@@ -286,10 +286,10 @@ def with_files(scenario: Scenario, folder: Path) -> Scenario:
         if '"replay"' in text:
             changes |= replay.resolved(table, folder)
         if 'policy"' in text:
-            changes |= policies.resolved(table, folder)
+            changes |= policy_files.resolved(table, folder)
     except (
         patterns.PatternError,
-        policies.PolicyError,
+        policy_files.PolicyError,
         traces.TraceError,
         replay.CaptureError,
     ) as error:
@@ -340,11 +340,11 @@ def read(file: IO[bytes], name: str) -> Scenario:
     Raises:
         fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
     """
-    return _of_content(name, text_of(file, name))
+    return _parse_content(name, text_of(file, name))
 
 
 @gated("scenario", _native.ScenarioError)
-def _of_content(name: str, content: str) -> Scenario:
+def _parse_content(name: str, content: str) -> Scenario:
     if names_a_topology(content):
         from fairwave.layers import layer
 

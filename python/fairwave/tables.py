@@ -66,7 +66,7 @@ class Column:
         return cls(np.frombuffer(column[1], "<i8"))
 
     @classmethod
-    def of(cls, values: Iterable[Any]) -> Column:
+    def from_values(cls, values: Iterable[Any]) -> Column:
         """A column of Python's values; None stands for none. Texts among numbers make all of them texts."""
         each = [one.item() if isinstance(one, np.generic) else one for one in values]
         there = [one for one in each if one is not None]
@@ -84,7 +84,7 @@ class Column:
     @classmethod
     def from_arrow(cls, column: pa.ChunkedArray | pa.Array) -> Column:
         """The values of an Arrow column."""
-        return cls.of(column.to_pylist()) if len(column) else cls(np.zeros(0))
+        return cls.from_values(column.to_pylist()) if len(column) else cls(np.zeros(0))
 
     @property
     def numbers(self) -> NDArray[np.float64]:
@@ -121,7 +121,7 @@ class Column:
         mask: Mask = found if self.valid is None else found & self.valid
         return mask
 
-    def at(self, rows: Any) -> Column:
+    def take(self, rows: Any) -> Column:
         """Some rows: a mask, or numbers of rows."""
         return Column(
             self.values[rows], None if self.valid is None else self.valid[rows], self.words, self.plain
@@ -143,7 +143,7 @@ class Column:
     @cached_property
     def _unique(self) -> dict[Any, None]:
         _, first = np.unique(self.codes, return_index=True)
-        return dict.fromkeys(self.at(np.sort(first)).to_list())
+        return dict.fromkeys(self.take(np.sort(first)).to_list())
 
     def has(self, label: Any) -> bool:
         """Whether the value occurs. The first question costs a pass over the column, each further one nothing."""
@@ -211,15 +211,15 @@ class Table:
     columns: Mapping[str, Column]
 
     @classmethod
-    def of(cls, columns: Any) -> Table:
+    def from_columns(cls, columns: Any) -> Table:
         """A table of whatever holds columns: one of these, lists by name, a polars frame, a pyarrow table."""
         if isinstance(columns, Table):
             return columns
         if isinstance(columns, Mapping):
-            return cls({name: Column.of(values) for name, values in columns.items()})
+            return cls({name: Column.from_values(values) for name, values in columns.items()})
         if hasattr(columns, "column_names"):
             return cls({name: Column.from_arrow(columns[name]) for name in columns.column_names})
-        return cls({name: Column.of(columns[name].to_list()) for name in columns.columns})
+        return cls({name: Column.from_values(columns[name].to_list()) for name in columns.columns})
 
     @cached_property
     def num_rows(self) -> int:
@@ -243,7 +243,7 @@ class Table:
             return np.full(self.num_rows, default)
         return self.columns[name].numbers
 
-    def where(self, rows: Any) -> Table:
+    def take(self, rows: Any) -> Table:
         """Some rows: a mask, or numbers of rows."""
         return Table(_Rows(self.columns, rows))
 
@@ -254,9 +254,9 @@ class Table:
             column = found[name]
             # An index pays where it is asked again, and rows that were chosen are chosen once.
             if column.words is not None and len(column.words) > FEW_WORDS and not found.is_chosen:
-                found = found.where(column.places.get(label, slice(0, 0)))
+                found = found.take(column.places.get(label, slice(0, 0)))
             else:
-                found = found.where(column.is_(label))
+                found = found.take(column.is_(label))
         return found
 
     @property
@@ -296,7 +296,7 @@ class Table:
         order = np.argsort(key, kind="stable")
         parts = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
         for rows in sorted(parts, key=lambda one: int(one[0])):
-            yield self.where(_as_slice(rows))
+            yield self.take(_as_slice(rows))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as Python's values."""
@@ -347,7 +347,7 @@ class _Rows(Mapping[str, Column]):
     def __getitem__(self, name: str) -> Column:
         found = self._taken.get(name)
         if found is None:
-            found = self._taken[name] = self._columns[name].at(self._rows)
+            found = self._taken[name] = self._columns[name].take(self._rows)
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -385,10 +385,10 @@ def concatenate(parts: Iterable[Tables]) -> dict[str, Table]:
     for part in parts:
         for name, table in part.items():
             collected.setdefault(name, []).append(table)
-    return {name: _below(several) for name, several in collected.items()}
+    return {name: _stack(several) for name, several in collected.items()}
 
 
-def _below(several: Sequence[Table]) -> Table:
+def _stack(several: Sequence[Table]) -> Table:
     names = dict.fromkeys(name for table in several for name in table.columns)
     return Table(
         {name: _joined([(table.columns.get(name), table.num_rows) for table in several]) for name in names}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairwave import _native, policies
-from fairwave.cli.input import BadInputError, positive, where
+from fairwave import _native, policy_files
+from fairwave.cli.input import BadInputError, positive, run_place
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -78,7 +78,7 @@ def evaluate(
     """Evaluate a congestion control as RFC 9743 asks, or a queue discipline as RFC 7928 does."""
     need_all("fairwave evaluate", "studies")
     use_laws(laws)
-    with where(cluster):
+    with run_place(cluster):
         _evaluate(
             controller, queue, against, out, replications, figure, threads, require or [], junit, json=json
         )
@@ -104,7 +104,11 @@ def _evaluate(
             "evaluate takes a congestion control (`fairwave evaluate tcp/cubic`) or a queue discipline "
             "(`fairwave evaluate --queue codel`), one of them"
         )
-    study = _of_controller(controller, against) if controller is not None else _of_queue(str(queue), against)
+    study = (
+        _evaluate_controller(controller, against)
+        if controller is not None
+        else _evaluate_queue(str(queue), against)
+    )
     if figure is not None and figure not in study.pictured():
         raise BadInputError(f"there is no criterion {figure!r}; there are {', '.join(study.pictured())}")
     name = study.name.removeprefix("evaluate ").replace("/", "-")
@@ -120,18 +124,18 @@ def _evaluate(
     )
 
 
-def _of_controller(controller: str, against: str | None) -> Study:
-    from fairwave_evaluation.controller import of_controller
+def _evaluate_controller(controller: str, against: str | None) -> Study:
+    from fairwave_evaluation.controller import evaluate_controller
 
     choice = _choice(controller, "transports", "name")
-    return of_controller(choice, None if against is None else _choice(against, "transports", "name"))
+    return evaluate_controller(choice, None if against is None else _choice(against, "transports", "name"))
 
 
-def _of_queue(queue: str, against: str | None) -> Study:
-    from fairwave_evaluation.discipline import of_discipline
+def _evaluate_queue(queue: str, against: str | None) -> Study:
+    from fairwave_evaluation.discipline import evaluate_discipline
 
     choice = _choice(queue, "queues", "discipline")
-    return of_discipline(choice, None if against is None else _choice(against, "queues", "discipline"))
+    return evaluate_discipline(choice, None if against is None else _choice(against, "queues", "discipline"))
 
 
 def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
@@ -142,8 +146,8 @@ def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
 
     if kind == "transports" and text.endswith(".json"):
         try:
-            return policies.law(text, "window")
-        except (policies.PolicyError, FileNotFoundError) as error:
+            return policy_files.law(text, "window")
+        except (policy_files.PolicyError, FileNotFoundError) as error:
             hint = (
                 "; a policy that steers a rate: fairwave rfc8867 FILE"
                 if "steers a rate" in str(error)

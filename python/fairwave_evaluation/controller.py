@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 from fairwave.measuring import measures
 from fairwave.measuring.measures import POSITIVE, Measure
 from fairwave.runs.grid import Grid, vary
-from fairwave_evaluation.criterion import Criterion, above_plus, above_share, below_plus, below_share
+from fairwave_evaluation.criterion import (
+    Criterion,
+    check_above_plus,
+    check_above_share,
+    check_below_plus,
+    check_below_share,
+)
 from fairwave_evaluation.path import (
     RATE,
     ROUND_TRIP,
@@ -49,7 +55,7 @@ STANDARDS = ("tcp/cubic", "tcp/sack")
 CALL = {"kind": "voice", "codec": "g711"}
 
 
-def of_controller(choice: Choice, against: Choice | None = None) -> Study:
+def evaluate_controller(choice: Choice, against: Choice | None = None) -> Study:
     """The report on a congestion control.
 
     Args:
@@ -114,7 +120,7 @@ NOT_EXAMINED = (
 """What the report leaves out, and why."""
 
 
-def per_round_trip(round_trip_ms: float, group: str) -> Measure:
+def packets_per_round_trip(round_trip_ms: float, group: str) -> Measure:
     """Data packets that a flow sends per round trip of the empty path, after the warm-up; mean over the flows."""
 
     def reduce(results: Results) -> pl.DataFrame:
@@ -145,7 +151,7 @@ class _ControllerCriteria:
             self.short_flows(),
             self.coexistence(),
             self.real_time(),
-            self.others_short_flows(),
+            self.standard_short_flows(),
             self.tail_drop(),
             self.errors(),
             self.varying_capacity(),
@@ -159,7 +165,7 @@ class _ControllerCriteria:
             self.data_centre(),
         ]
 
-    def both(self, *keys: str) -> dict[str, dict[str, Any]]:
+    def compare_transports(self, *keys: str) -> dict[str, dict[str, Any]]:
         """The axis of controllers: asked about, and compared with, as the transport of these groups."""
         return {
             self.subject: {f"flow.{key}.transport": self.choice for key in keys},
@@ -168,25 +174,25 @@ class _ControllerCriteria:
 
     def grid(self, name: str, base: Scenario, *groups: str, **axes: Any) -> Grid:
         """Both controllers along further axes."""
-        return Grid(name, base, {**axes, "controller": self.both(*groups)})
+        return Grid(name, base, {**axes, "controller": self.compare_transports(*groups)})
 
     def mine(self, data: Data, measure: Measure, grid: str) -> Any:
         """A measure of the controller asked about alone."""
-        return data.measured(measure, grid).at(controller=self.subject).without("controller")
+        return data.measured(measure, grid).select(controller=self.subject).drop_axes("controller")
 
-    def at_least(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
+    def check_least(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
         """The measure is at least this share of the rival's."""
-        return above_share(data.measured(measure, grid), self.subject, self.rival, "controller", share)
+        return check_above_share(data.measured(measure, grid), self.subject, self.rival, "controller", share)
 
-    def at_most(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
+    def check_most(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
         """The measure is at most this multiple of the rival's."""
-        return below_share(data.measured(measure, grid), self.subject, self.rival, "controller", share)
+        return check_below_share(data.measured(measure, grid), self.subject, self.rival, "controller", share)
 
     # Section 5.1: alone.
 
     def collapse(self) -> Criterion:
         """Half of all packets are lost, for good."""
-        rate = per_round_trip(ROUND_TRIP, "flow")
+        rate = packets_per_round_trip(ROUND_TRIP, "flow")
         base = path("persistent loss", [bulk("flow", self.choice, 4)], duration_s=120, warmup_s=60)
         grid = self.grid(
             "collapse", base, "flow", loss=vary("topology.bottleneck.loss.rate", (0.1, 0.3, 0.5))
@@ -199,7 +205,7 @@ class _ControllerCriteria:
             "Congestion that persists",
             WORDS.fill("collapse"),
             grid,
-            lambda data: below(self.mine(data, rate, "collapse").at(loss=0.5).without("loss"), 1.0),
+            lambda data: below(self.mine(data, rate, "collapse").select(loss=0.5).drop_axes("loss"), 1.0),
             [rate],
             "loss",
             "share of packets lost",
@@ -208,7 +214,7 @@ class _ControllerCriteria:
 
     def silence(self) -> Criterion:
         """The path fails both ways and stays so."""
-        sent = measures.of_group(
+        sent = measures.group_column(
             "packets_sent", "packets sent into the void", "flow", table="flows", limits=POSITIVE
         )
         base = path(
@@ -274,7 +280,7 @@ class _ControllerCriteria:
             "Losses that it causes",
             WORDS.fill("high-loss", rival=self.rival),
             grid,
-            lambda data: below_plus(
+            lambda data: check_below_plus(
                 data.measured(loss, "high-loss"), self.subject, self.rival, "controller", 1.0
             ),
             [loss, utilisation()],
@@ -344,7 +350,8 @@ class _ControllerCriteria:
             WORDS.fill("short-flows", rival=self.rival),
             self.grid("short-flows", base, "long", "short"),
             lambda data: (
-                self.at_most(data, done, "short-flows", 1.2) & self.at_least(data, rest, "short-flows", 0.8)
+                self.check_most(data, done, "short-flows", 1.2)
+                & self.check_least(data, rest, "short-flows", 0.8)
             ),
             [done, rest],
             "controller",
@@ -369,7 +376,7 @@ class _ControllerCriteria:
             {
                 "round trip": {n: _round_trip(n) for n in (20, 100)},
                 "buffer": {n: {"topology.bottleneck.queue.capacity": bdp(n)} for n in (0.5, 2)},
-                "controller": self.both("ours"),
+                "controller": self.compare_transports("ours"),
             },
         )
         return Criterion(
@@ -379,8 +386,10 @@ class _ControllerCriteria:
             WORDS.fill("coexistence", rival=self.rival),
             grid,
             lambda data: (
-                self.at_least(data, theirs, "coexistence", 0.5)
-                & below_plus(data.measured(loss, "coexistence"), self.subject, self.rival, "controller", 1.0)
+                self.check_least(data, theirs, "coexistence", 0.5)
+                & check_below_plus(
+                    data.measured(loss, "coexistence"), self.subject, self.rival, "controller", 1.0
+                )
             ),
             [theirs, wait()],
             "buffer",
@@ -416,8 +425,10 @@ class _ControllerCriteria:
                 buffer={n: {"topology.bottleneck.queue.capacity": bdp(n)} for n in (1, 4)},
             ),
             lambda data: (
-                above_plus(data.measured(heard, "real-time"), self.subject, self.rival, "controller", 0.1)
-                & self.at_least(data, streamed, "real-time", 0.8)
+                check_above_plus(
+                    data.measured(heard, "real-time"), self.subject, self.rival, "controller", 0.1
+                )
+                & self.check_least(data, streamed, "real-time", 0.8)
             ),
             [heard, streamed],
             "buffer",
@@ -425,7 +436,7 @@ class _ControllerCriteria:
             caption=WORDS.fill("real-time-caption"),
         )
 
-    def others_short_flows(self) -> Criterion:
+    def standard_short_flows(self) -> Criterion:
         """Short flows of the standards-track control beside a long one."""
         done = measures.completion_median("short")
         base = path(
@@ -440,7 +451,7 @@ class _ControllerCriteria:
             "Others' short flows",
             WORDS.fill("others-short", rival=self.rival),
             self.grid("others-short", base, "long"),
-            lambda data: self.at_most(data, done, "others-short", 1.2),
+            lambda data: self.check_most(data, done, "others-short", 1.2),
             [done],
             "controller",
             "the long flow",
@@ -457,7 +468,7 @@ class _ControllerCriteria:
             {
                 "rate": {n: {"topology.bottleneck.rate": mbps(n)} for n in (2, 20, 100)},
                 "round trip": {n: _round_trip(n) for n in (10, 50, 200)},
-                "controller": self.both("flow"),
+                "controller": self.compare_transports("flow"),
             },
         )
         return Criterion(
@@ -466,7 +477,7 @@ class _ControllerCriteria:
             "Wired paths with tail drop",
             WORDS.fill("tail-drop", rival=self.rival),
             grid,
-            lambda data: self.at_least(data, utilisation(), "tail-drop", 0.9),
+            lambda data: self.check_least(data, utilisation(), "tail-drop", 0.9),
             [utilisation(), wait()],
             "rate",
             "Mb/s",
@@ -491,7 +502,7 @@ class _ControllerCriteria:
             self.grid(
                 "errors", base, "flow", loss=vary("topology.bottleneck.loss.rate", (0.0001, 0.001, 0.01))
             ),
-            lambda data: self.at_least(data, got, "errors", 0.9),
+            lambda data: self.check_least(data, got, "errors", 0.9),
             [got],
             "loss",
             "share of packets lost at random",
@@ -525,8 +536,8 @@ class _ControllerCriteria:
                 buffer={n: {"topology.bottleneck.queue.capacity": {"packets": n}} for n in (60, 240)},
             ),
             lambda data: (
-                self.at_least(data, got, "varying-capacity", 0.9)
-                & self.at_most(data, wait(), "varying-capacity", 1.5)
+                self.check_least(data, got, "varying-capacity", 0.9)
+                & self.check_most(data, wait(), "varying-capacity", 1.5)
             ),
             [got, wait()],
             "buffer",
@@ -552,8 +563,8 @@ class _ControllerCriteria:
                 "active-queues", base, "flow", queue=vary("topology.bottleneck.queue.discipline", queues)
             ),
             lambda data: (
-                self.at_least(data, utilisation(), "active-queues", 0.9)
-                & below_plus(
+                self.check_least(data, utilisation(), "active-queues", 0.9)
+                & check_below_plus(
                     data.measured(wait(), "active-queues"), self.subject, self.rival, "controller", 5.0
                 )
             ),
@@ -585,7 +596,7 @@ class _ControllerCriteria:
             "A path that becomes longer, and shorter again",
             WORDS.fill("varying-delay", rival=self.rival),
             self.grid("varying-delay", base, "flow"),
-            lambda data: self.at_least(data, got, "varying-delay", 0.9),
+            lambda data: self.check_least(data, got, "varying-delay", 0.9),
             [got],
             "controller",
             "controller",
@@ -611,8 +622,8 @@ class _ControllerCriteria:
             WORDS.fill("narrow", rival=self.rival),
             self.grid("narrow", base, "flow"),
             lambda data: (
-                self.at_least(data, got, "narrow", 0.9)
-                & below_plus(data.measured(loss, "narrow"), self.subject, self.rival, "controller", 2.0)
+                self.check_least(data, got, "narrow", 0.9)
+                & check_below_plus(data.measured(loss, "narrow"), self.subject, self.rival, "controller", 2.0)
             ),
             [got, loss],
             "controller",
@@ -637,7 +648,7 @@ class _ControllerCriteria:
             "A satellite",
             WORDS.fill("high-delay", rival=self.rival),
             self.grid("high-delay", base, "flow", loss=vary("topology.bottleneck.loss.rate", (0.0, 0.0001))),
-            lambda data: self.at_least(data, got, "high-delay", 0.9),
+            lambda data: self.check_least(data, got, "high-delay", 0.9),
             [got],
             "loss",
             "share of packets lost at random",
@@ -664,7 +675,7 @@ class _ControllerCriteria:
                 "flow",
                 late={f"{by:g} ms": {"topology.bottleneck.reorder.by": ms(by)} for by in (2, ROUND_TRIP / 2)},
             ),
-            lambda data: self.at_least(data, got, "reordering", 0.9),
+            lambda data: self.check_least(data, got, "reordering", 0.9),
             [got],
             "late",
             "how much later one packet in a hundred comes",
@@ -691,7 +702,7 @@ class _ControllerCriteria:
             "A tenth of the rate, and back",
             WORDS.fill("capacity-step", rival=self.rival),
             self.grid("capacity-step", base, "flow"),
-            lambda data: self.at_least(data, got, "capacity-step", 0.9),
+            lambda data: self.check_least(data, got, "capacity-step", 0.9),
             [got],
             "controller",
             "controller",
@@ -715,7 +726,7 @@ class _ControllerCriteria:
             "An interruption of three seconds",
             WORDS.fill("interruption", rival=self.rival),
             self.grid("interruption", base, "flow"),
-            lambda data: self.at_least(data, got, "interruption", 0.9),
+            lambda data: self.check_least(data, got, "interruption", 0.9),
             [got],
             "controller",
             "controller",
@@ -747,7 +758,7 @@ class _ControllerCriteria:
             "Sixteen answer at once",
             WORDS.fill("data-centre", rival=self.rival),
             self.grid("data-centre", base, "answer"),
-            lambda data: self.at_most(data, done, "data-centre", 1.2),
+            lambda data: self.check_most(data, done, "data-centre", 1.2),
             [done],
             "controller",
             "controller",

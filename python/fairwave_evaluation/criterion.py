@@ -90,17 +90,17 @@ class Criterion:
         return all(isinstance(label, (int, float)) for label in self.grid.axes.get(self.x, {"": None}))
 
 
-def above_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
+def check_above_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
     """`one` has more than this share of the rival's, at every point, seed by seed."""
     return _shares(measured, one, rival, axis, share, "above")
 
 
-def below_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
+def check_below_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
     """`one` has less than this multiple of the rival's, at every point, seed by seed."""
     return _shares(measured, one, rival, axis, share, "below")
 
 
-def below_plus(measured: Measured, one: Any, rival: Any, axis: str, more: float) -> Evidence:
+def check_below_plus(measured: Measured, one: Any, rival: Any, axis: str, more: float) -> Evidence:
     """`one` has at most so much more than the rival (in the measure's unit), at every point, seed by seed."""
     return Evidence(
         [
@@ -117,7 +117,7 @@ def below_plus(measured: Measured, one: Any, rival: Any, axis: str, more: float)
     )
 
 
-def above_plus(measured: Measured, one: Any, rival: Any, axis: str, less: float) -> Evidence:
+def check_above_plus(measured: Measured, one: Any, rival: Any, axis: str, less: float) -> Evidence:
     """`one` has at least the rival's less so much (in the measure's unit), at every point, seed by seed."""
     return Evidence(
         [

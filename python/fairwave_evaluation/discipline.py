@@ -13,7 +13,13 @@ from fairwave.building import build, link
 from fairwave.measuring import measures
 from fairwave.measuring.measures import POSITIVE, RATIO, Measure
 from fairwave.runs.grid import Grid, vary
-from fairwave_evaluation.criterion import Criterion, above_plus, above_share, below_plus, below_share
+from fairwave_evaluation.criterion import (
+    Criterion,
+    check_above_plus,
+    check_above_share,
+    check_below_plus,
+    check_below_share,
+)
 from fairwave_evaluation.path import PACKET, Choice, bulk, mbps, ms, named, path, utilisation, wait
 from fairwave_evaluation.trade_off import trade_off
 from fairwave_study import texts
@@ -58,7 +64,7 @@ HALF, MOST, ALIKE = 0.5, 0.9, 1.1
 """Of drop-tail's: the wait that is low enough, the goodput that is kept, the time that is no longer."""
 
 
-def of_discipline(choice: Choice, against: Choice | None = None) -> Study:
+def evaluate_discipline(choice: Choice, against: Choice | None = None) -> Study:
     """The report on a queue discipline.
 
     Args:
@@ -177,8 +183,8 @@ class _DisciplineCriteria:
             self.varying_congestion(),
             self.varying_capacity(),
             self.mix(),
-            self.both_ways(),
-            self.in_a_row(),
+            self.two_way_traffic(),
+            self.serial_bottlenecks(),
         ]
 
     def queues(
@@ -202,13 +208,13 @@ class _DisciplineCriteria:
         """Both disciplines along further axes."""
         return Grid(name, base, {**axes, "queue": self.queues()})
 
-    def at_least(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
+    def check_least(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
         """The measure is at least this share of the rival's."""
-        return above_share(data.measured(measure, grid), self.subject, self.rival, "queue", share)
+        return check_above_share(data.measured(measure, grid), self.subject, self.rival, "queue", share)
 
-    def at_most(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
+    def check_most(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
         """The measure is at most this multiple of the rival's."""
-        return below_share(data.measured(measure, grid), self.subject, self.rival, "queue", share)
+        return check_below_share(data.measured(measure, grid), self.subject, self.rival, "queue", share)
 
     def halved(
         self, name: str, section: str, title: str, grid: Grid, along: str = "", caption: str = ""
@@ -220,7 +226,9 @@ class _DisciplineCriteria:
             title,
             WORDS.fill("halved", rival=self.rival, most=MOST),
             grid,
-            lambda data: self.at_most(data, wait(), name, HALF) & self.at_least(data, _total(), name, MOST),
+            lambda data: (
+                self.check_most(data, wait(), name, HALF) & self.check_least(data, _total(), name, MOST)
+            ),
             [wait(), _total()],
             along or "queue",
             series="queue",
@@ -261,7 +269,7 @@ class _DisciplineCriteria:
             "Files of fifty packets",
             WORDS.fill("initial-windows", alike=ALIKE, rival=self.rival),
             self.grid("initial-windows", base, window=vary("flow.file.transport.initial-window", (3, 10))),
-            lambda data: self.at_most(data, done, "initial-windows", ALIKE),
+            lambda data: self.check_most(data, done, "initial-windows", ALIKE),
             [done],
             "window",
             "initial window, segments",
@@ -297,8 +305,8 @@ class _DisciplineCriteria:
             WORDS.fill("unresponsive", alike=ALIKE, rival=self.rival, most=MOST),
             self.grid("unresponsive", base),
             lambda data: (
-                self.at_most(data, wait(), "unresponsive", ALIKE)
-                & self.at_least(data, utilisation(), "unresponsive", MOST)
+                self.check_most(data, wait(), "unresponsive", ALIKE)
+                & self.check_least(data, utilisation(), "unresponsive", MOST)
             ),
             [wait(), utilisation()],
             "queue",
@@ -328,8 +336,8 @@ class _DisciplineCriteria:
             WORDS.fill("unresponsive-mix", rival=self.rival, most=MOST),
             self.grid("unresponsive-mix", base),
             lambda data: (
-                self.at_most(data, wait(), "unresponsive-mix", HALF)
-                & self.at_least(data, got, "unresponsive-mix", MOST)
+                self.check_most(data, wait(), "unresponsive-mix", HALF)
+                & self.check_least(data, got, "unresponsive-mix", MOST)
             ),
             [wait(), got],
             "queue",
@@ -392,7 +400,7 @@ class _DisciplineCriteria:
             "Fairness between round trips",
             WORDS.fill("round-trips", most=MOST, rival=self.rival),
             self.grid("round-trips", base, other={n: {"flow.two.source-access": sources(n)} for n in others}),
-            lambda data: self.at_least(data, share, "round-trips", MOST),
+            lambda data: self.check_least(data, share, "round-trips", MOST),
             [share],
             "other",
             "round trip of the second flow, ms",
@@ -459,8 +467,8 @@ class _DisciplineCriteria:
             WORDS.fill("bursts", alike=ALIKE, rival=self.rival),
             self.grid("bursts", base, case=axis),
             lambda data: (
-                self.at_most(data, done, "bursts", ALIKE)
-                & below_plus(data.measured(lost, "bursts"), self.subject, self.rival, "queue", 1.0)
+                self.check_most(data, done, "bursts", ALIKE)
+                & check_below_plus(data.measured(lost, "bursts"), self.subject, self.rival, "queue", 1.0)
             ),
             [done, lost],
             "case",
@@ -595,8 +603,8 @@ class _DisciplineCriteria:
             WORDS.fill("mix", rival=self.rival, alike=ALIKE),
             self.grid("mix", base),
             lambda data: (
-                above_plus(data.measured(heard, "mix"), self.subject, self.rival, "queue", 0.1)
-                & self.at_most(data, done, "mix", ALIKE)
+                check_above_plus(data.measured(heard, "mix"), self.subject, self.rival, "queue", 0.1)
+                & self.check_most(data, done, "mix", ALIKE)
             ),
             [heard, done, wait()],
             "queue",
@@ -604,7 +612,7 @@ class _DisciplineCriteria:
             caption=WORDS.fill("mix-caption"),
         )
 
-    def both_ways(self) -> Criterion:
+    def two_way_traffic(self) -> Criterion:
         """Mild congestion there and back."""
         base = self.path(
             "both ways",
@@ -624,7 +632,8 @@ class _DisciplineCriteria:
             WORDS.fill("both-ways", most=MOST, rival=self.rival),
             Grid("both-ways", base, {"queue": both}),
             lambda data: (
-                self.at_least(data, down, "both-ways", MOST) & self.at_least(data, up, "both-ways", MOST)
+                self.check_least(data, down, "both-ways", MOST)
+                & self.check_least(data, up, "both-ways", MOST)
             ),
             [down, up, wait()],
             "queue",
@@ -632,7 +641,7 @@ class _DisciplineCriteria:
             caption=WORDS.fill("both-ways-caption"),
         )
 
-    def in_a_row(self) -> Criterion:
+    def serial_bottlenecks(self) -> Criterion:
         """Two bottlenecks one after the other."""
         half = max(1, LEVELS["mild"] // 2)
         hosts = ms(ROUND_TRIP / 8)
@@ -670,7 +679,8 @@ class _DisciplineCriteria:
             WORDS.fill("in-a-row", rival=self.rival, most=MOST),
             Grid("in-a-row", base, axes),
             lambda data: (
-                self.at_most(data, waited, "in-a-row", HALF) & self.at_least(data, got, "in-a-row", MOST)
+                self.check_most(data, waited, "in-a-row", HALF)
+                & self.check_least(data, got, "in-a-row", MOST)
             ),
             [waited, got],
             "queue",

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, kept, positive, seeds, threads_or_all, where
+from fairwave.cli.input import BadInputError, kept, positive, run_place, seeds, threads_or_all
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -104,7 +104,7 @@ def network(
     read = _read(scenario, as_whole=trust or not link_by_link)
     check_junit(require or [], junit)
     wanted = conditions(require or [], read)
-    with where(cluster):
+    with run_place(cluster):
         _network(
             read, chosen, failures, widen, out, threads, counting, wanted, junit,
             alone=link_by_link, trust=trust, overwrite=overwrite, json=json,
@@ -129,7 +129,7 @@ def _network(
     from fairwave.cli.requiring import as_data, settle
     from fairwave.folders import claimed
     from fairwave.runs.memory import Memory
-    from fairwave_network import decomposing, saying, trusting
+    from fairwave_network import decomposing, trusting, wording
     from fairwave_network.failing import try_failures
     from fairwave_network.loads import warnings
     from fairwave_network.measuring import together, whole
@@ -142,7 +142,7 @@ def _network(
         keep = kept(out)
         links = decomposing.Decomposition(chosen, threads, keep or Memory()) if alone else None
         as_whole = whole(chosen, threads=threads, keep=keep)
-        answers = links.of if links else as_whole
+        answers = links.answer if links else as_whole
         words = f"{read.name}, link by link" if alone else f"{read.name} × {len(chosen)}"
         with console.progress(words, quiet=json) as progress:
             found = replace(together(answers([read], progress)[0]), relevance=relevance)
@@ -163,16 +163,16 @@ def _network(
         more: dict[str, Any] = {"link_by_link": links.simulated} if links else {}
         if errors is not None:
             more["errors"] = {"pairs": errors.pairs, "mos": errors.mos, "p95": errors.p95}
-        console.document(saying.document(read, found, widened, failed) | more | as_data(required))
+        console.document(wording.document(read, found, widened, failed) | more | as_data(required))
         settle(required, read.name, junit, json=json)
         return
-    console.answer(saying.answer(read, found, widened, failed, failures or ""))
+    console.answer(wording.answer(read, found, widened, failed, failures or ""))
     if links:
         console.say(
             f"Link by link: {links.simulated} of {len(read.rates())} link directions were simulated, each alone. "
             + (errors.sentence() if errors else "How far off that is, --trust shows.")
         )
-    for _, title, heads, rows, caption in saying.tables(read, found, widened, failed):
+    for _, title, heads, rows, caption in wording.tables(read, found, widened, failed):
         console.table(title, heads, [[escape(cell) for cell in row] for row in rows], caption=caption)
     if errors is not None:
         console.table("errors, quantiles over pairs", trusting.HEADS, errors.rows())
@@ -193,9 +193,9 @@ def _leave(
     from fairwave_network.paging import leave
     from fairwave_report.page import TableView
 
-    scenario = read.if_small()
+    scenario = read.try_scenario()
     hash_ = scenario.hash if scenario else sha256(read.text.encode()).hexdigest()
-    provenance = Provenance.here({hash_: read.name}, list(chosen))
+    provenance = Provenance.collect({hash_: read.name}, list(chosen))
     extra, notes = [], []
     if errors is not None:
         extra = [TableView("errors", "Errors, quantiles over pairs", trusting.HEADS, errors.rows())]

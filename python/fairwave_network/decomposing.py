@@ -46,7 +46,7 @@ from fairwave_network.linking import (
     direct,
     light,
     mean_bits,
-    of_tables,
+    read_link,
     send_jitter_s,
 )
 from fairwave_network.measuring import BANDS, PairRun, RunAnswer, capped
@@ -112,7 +112,7 @@ class Decomposition:
     _clusters: list[_Simulated] = field(default_factory=list)
     _rating: ratings.Rating | None = None
 
-    def of(self, networks: Sequence[Network], progress: Progress | None = None) -> list[list[RunAnswer]]:
+    def answer(self, networks: Sequence[Network], progress: Progress | None = None) -> list[list[RunAnswer]]:
         """For each network an answer for each seed. The first network that is asked for is the one as it is.
 
         Raises:
@@ -140,7 +140,7 @@ class Decomposition:
                 if plans[0].get(name) == name and one.load < HOT and one.is_plain
             ]  # fmt: skip
             every = [link for name, like in plans[0].items() if name == like for link in found[0][name]]
-            self._rating = ratings.of_calls(networks[0], every, self.threads, self.keep)
+            self._rating = ratings.rate_calls(networks[0], every, self.threads, self.keep)
         return [
             [self._composed(network, links, several, at, seed) for at, seed in enumerate(self.seeds)]
             for network, links, several in zip(networks, loaded, found, strict=True)
@@ -189,7 +189,7 @@ class Decomposition:
         count = len(self.seeds)
         return [
             [
-                of_tables(one, scenario, networks[at], name)
+                read_link(one, scenario, networks[at], name)
                 for one in tables[first * count : (first + 1) * count]
             ]
             for first, (at, name, scenario) in enumerate(jobs)
@@ -312,13 +312,13 @@ def _loaded(network: Network) -> dict[str, Alone]:
             (calls if direct(group) else files)[name] += group.offered_bps
     rates = network.rates()
     bursts = {name: 2 * max(rates[name] - calls[name], 0.0) if files[name] else 0.0 for name in edges}
-    queues = {name: _of(network, link, "queue", "drop-tail") for name, link in edges.items()}
+    queues = {name: _link_value(network, link, "queue", "drop-tail") for name, link in edges.items()}
     rest = Rest(
         rates, network.delays(), network.offered(), bursts,
         {name: mean_bits(bursts[name], calls[name]) for name in edges},
         {name: mean_bits(files[name], calls[name]) for name in rates},
         {name: files[_back(name)] / PACKET / PER_ACK * ACK * 8 for name in rates}, queues,
-        {name: loss for name, link in edges.items() if (loss := _of(network, link, "loss", None)) is not None},
+        {name: loss for name, link in edges.items() if (loss := _link_value(network, link, "loss", None)) is not None},
     )  # fmt: skip
     return {
         name: Alone(network, name, edges[name], crossing[name], rest)
@@ -331,7 +331,7 @@ def _back(name: str) -> str:
     return ">".join(reversed(name.split(">")))
 
 
-def _of(network: Network, link: Edge, key: str, default: Any) -> Any:
+def _link_value(network: Network, link: Edge, key: str, default: Any) -> Any:
     """What the scenario says of a link, or of all."""
     return link.direction.get(key, network.table.get("links", {}).get(key, default))
 
@@ -345,7 +345,7 @@ def run(
     progress: Progress | None = None,
 ) -> list[RunAnswer]:  # fmt: skip
     """Answers link by link: one for each seed."""
-    return Decomposition(seeds, threads, keep or Memory()).of([network], progress)[0]
+    return Decomposition(seeds, threads, keep or Memory()).answer([network], progress)[0]
 
 
 __all__ = ["Decomposition", "run"]

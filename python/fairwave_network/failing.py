@@ -57,10 +57,10 @@ def scenario_of(network: Network, table: dict[str, object]) -> Network:
     try:
         return replace(network, written=Scenario.from_dict(data))
     except ScenarioError as found:
-        raise units.in_own_words(found, units.place_in_link) from None
+        raise units.reword_error(found, units.place_in_link) from None
 
 
-def all_of(network: Network, kind: str) -> list[tuple[str, tuple[str, ...], dict[str, object]]]:
+def list_failures(network: Network, kind: str) -> list[tuple[str, tuple[str, ...], dict[str, object]]]:
     """Every failure of a kind: its name, the links that are down, the table `[[failure]]` without its time."""
     if kind == "links":
         return [(link.name, (link.name,), {"link": list(link.ends)}) for link in network.topology.links]
@@ -101,7 +101,7 @@ def try_failures(
         at_once: Whether the failure happens within the run. If not, runs begin after routes have changed.
         progress: Told how many failures are done.
     """
-    every = all_of(network, kind)
+    every = list_failures(network, kind)
     made = [scenario_of(network, table) if at_once else rerouted(network, links) for _, links, table in every]
     found = [
         Failure(name, links, together(runs))
@@ -110,4 +110,4 @@ def try_failures(
     return sorted(found, key=lambda one: (one.answer.mos.mean, one.name))
 
 
-__all__ = ["KINDS", "Failure", "all_of", "rerouted", "scenario_of", "try_failures"]
+__all__ = ["KINDS", "Failure", "list_failures", "rerouted", "scenario_of", "try_failures"]

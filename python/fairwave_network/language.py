@@ -104,9 +104,9 @@ class Network:
         try:
             return Scenario.from_dict(_explicit(self.table, self.topology, self.groups, self.has_access))
         except ScenarioError as found:
-            raise units.in_own_words(found, lambda place: _own_place(place, self)) from None
+            raise units.reword_error(found, lambda place: _own_place(place, self)) from None
 
-    def if_small(self) -> Scenario | None:
+    def try_scenario(self) -> Scenario | None:
         """The explicit scenario; None where the network is too large to be run as a whole."""
         try:
             return self.scenario
@@ -173,7 +173,7 @@ def parse(content: str) -> dict[str, Any]:
 
 @gated("network", ScenarioError)
 def load(path: str | Path, *, as_whole: bool = True) -> Network:
-    """Reads a network's file; `as_whole` as for `of_table`.
+    """Reads a network's file; `as_whole` as for `parse_table`.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -183,10 +183,10 @@ def load(path: str | Path, *, as_whole: bool = True) -> Network:
         raise FileNotFoundError(f"no network's file {str(path)!r}: give the path of a .toml or .json file")
     with Path(path).open("rb") as file:
         text = text_of(file, str(path))
-    return of_text(text, Path(path).parent, str(path), as_whole=as_whole)
+    return parse_text(text, Path(path).parent, str(path), as_whole=as_whole)
 
 
-def of_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Network:
+def parse_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Network:
     """The network of a file's text; what it names is sought from `folder`."""
     table = parse(text)
     if not is_network(table):
@@ -196,10 +196,10 @@ def of_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Net
             name, "it names no topology",
             'write topology = { topohub = "sndlib/germany50" }, or topology = { file = "net.graphml" }',
         )  # fmt: skip
-    return of_table(table, folder, text, as_whole=as_whole)
+    return parse_table(table, folder, text, as_whole=as_whole)
 
 
-def of_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole: bool = True) -> Network:
+def parse_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole: bool = True) -> Network:
     """The network of plain data in the shape of its TOML.
 
     Args:
@@ -289,7 +289,7 @@ def _topology(table: dict[str, Any], folder: Path) -> Topology:
         if key == "file"
         else reading.from_topohub(given[key], place)
     )
-    topology = topologies.of_graph(graph, given[key], common, place)
+    topology = topologies.from_graph(graph, given[key], common, place)
     return topologies.with_links(topology, table.get("link", []))
 
 
@@ -319,7 +319,7 @@ def _arrivals(
         )
     for mix in kinds:
         if mix.share is not None:
-            whole = mix.per_second(load * mix.share / shares)
+            whole = mix.arrival_rate(load * mix.share / shares)
             found |= {(mix.name, pair): whole * amount / total for pair, amount in matrix.items()}
     return found
 
@@ -438,7 +438,7 @@ def failures(table: dict[str, Any], topology: Topology) -> list[dict[str, Any]]:
             ends = one["link"]
             if not isinstance(ends, list) or len(ends) != 2:
                 raise error(f"{at}.link", "it does not name two nodes", 'write link = ["Berlin", "Hamburg"]')
-            link = topology.between(*(topology.find(end, f"{at}.link") for end in ends))
+            link = topology.find_link(*(topology.find(end, f"{at}.link") for end in ends))
             if link is None:
                 raise error(
                     f"{at}.link", f"no link joins {ends[0]!r} and {ends[1]!r}", "name the ends of a link"
@@ -452,4 +452,4 @@ def failures(table: dict[str, Any], topology: Topology) -> list[dict[str, Any]]:
     return events
 
 
-__all__ = ["KEYS", "MOST_PATHS", "Group", "Network", "load", "of_table", "of_text"]
+__all__ = ["KEYS", "MOST_PATHS", "Group", "Network", "load", "parse_table", "parse_text"]

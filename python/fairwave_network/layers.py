@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fairwave_network.language import of_text
+from fairwave_network.language import parse_text
 from fairwave_network.loads import tables
 
 if TYPE_CHECKING:
@@ -17,4 +17,4 @@ __all__ = ["scenario", "tables"]
 
 def scenario(text: str, folder: Path, name: str) -> Scenario:
     """The explicit scenario of a network's file."""
-    return of_text(text, folder, name).scenario
+    return parse_text(text, folder, name).scenario

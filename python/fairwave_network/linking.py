@@ -430,7 +430,7 @@ class Alone:
         early: dict[tuple[str, str], str] = {}
 
         def add_other(name: str, from_: str, to: str, simulated: float = 0.0) -> None:
-            link, others = self._other(name, from_, to, simulated)
+            link, others = self._add_link(name, from_, to, simulated)
             links.append(link)
             flows.extend(others)
 
@@ -475,7 +475,7 @@ class Alone:
         try:
             return Scenario.from_dict({**frame, "link": links, "flow": flows})
         except ScenarioError as found:
-            raise units.in_own_words(found, units.place_in_link) from None
+            raise units.reword_error(found, units.place_in_link) from None
 
     def _rated(self) -> tuple[float, int]:
         """How many calls are rated: the mean number of those that begin here, and how many that other links bring."""
@@ -539,7 +539,7 @@ class Alone:
             return {"loss": {"model": "bernoulli", "rate": float(f"{1 - kept:.6g}")}}
         return {"loss": models[0]} if models else {}
 
-    def _other(
+    def _add_link(
         self, name: str, from_: str, to: str, simulated: float
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Another link of the paths, with its rate and queue, and what traffic that is not simulated takes of it.
@@ -634,7 +634,7 @@ def _flows(from_: str, to: str, groups: Iterable[Group]) -> list[dict[str, Any]]
     ]  # fmt: skip
 
 
-def of_tables(tables: Any, scenario: Scenario, network: Network, name: str) -> Link:
+def read_link(tables: Any, scenario: Scenario, network: Network, name: str) -> Link:
     """What a run says of a link. Of one that is slower there than in the network, waits are shorter in proportion."""
     links = tables["links"]
     row = list(links["link"].texts).index("x>y")

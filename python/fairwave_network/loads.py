@@ -18,7 +18,7 @@ LONGEST = 8
 """So many routes are shown, those with the most hops first."""
 
 
-def by_link(network: Network) -> list[tuple[str, float, float]]:
+def list_loads(network: Network) -> list[tuple[str, float, float]]:
     """Link directions with what they would carry and their rate (b/s), the most loaded first."""
     rates = network.rates()
     found = [(name, offered, rates[name]) for name, offered in network.offered().items()]
@@ -30,18 +30,18 @@ def warnings(network: Network) -> list[str]:
     return [
         f"{name} would carry {rate_in_words(offered)}, {offered / rate:.0%} of its {rate_in_words(rate)}: write a "
         "higher rate or a lower load"
-        for name, offered, rate in by_link(network) if offered > rate
+        for name, offered, rate in list_loads(network) if offered > rate
     ]  # fmt: skip
 
 
 def tables(path: str) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
     """What `fairwave check` says of a network's file: warnings, and tables with title, heads and rows."""
-    return of_network(load(Path(path)))
+    return summarise(load(Path(path)))
 
 
-def of_network(network: Network) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
+def summarise(network: Network) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
     """Warnings and tables of a network."""
-    loads = by_link(network)
+    loads = list_loads(network)
     rows = [
         [name, rate_in_words(rate), rate_in_words(offered), f"{offered / rate:.0%}"]
         for name, offered, rate in loads

@@ -119,7 +119,7 @@ class RunAnswer:
         return calls["good"] / total if total else math.nan
 
 
-def of_tables(network: Network, tables: Any) -> RunAnswer:
+def measure_run(network: Network, tables: Any) -> RunAnswer:
     """What a run's tables say."""
     found = RunAnswer()
     scale = scale_of("mos")
@@ -212,7 +212,7 @@ def run(
 
         jobs = [(scenario.native, seed) for scenario in part for seed in seeds]
         several = replicate(jobs, threads=threads, keep=keep, progress=told if progress is not None else None)
-        made = [of_tables(network, tables) for tables in several]
+        made = [measure_run(network, tables) for tables in several]
         answers += [made[at : at + len(seeds)] for at in range(0, len(made), len(seeds))]
     return answers
 
@@ -288,12 +288,12 @@ class NetworkAnswer:
             total = sum(run_.calls.values())
             for band in BANDS:
                 shares[band].append(run_.calls[band] / total if total else math.nan)
-        return {band: interval(several).within(RATIO) for band, several in shares.items()}
+        return {band: interval(several).clip(RATIO) for band, several in shares.items()}
 
     @property
     def mos(self) -> Interval:
         """Mean opinion of all calls, over runs."""
-        return interval([run_.mos for run_ in self.runs]).within(MOS)
+        return interval([run_.mos for run_ in self.runs]).clip(MOS)
 
 
 def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
@@ -307,7 +307,7 @@ def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
         interrupted = sum(one.interrupted for one in several)
         gap_s = max(one.gap_s for one in several)
         told = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s:.2f} s"
-        mos = held(interval([one.mos for one in several]).within(MOS), told if interrupted else "")
+        mos = held(interval([one.mos for one in several]).clip(MOS), told if interrupted else "")
         mean = {
             name: float(np.nanmean([getattr(one, name) for one in several]))
             for name in ("loss", "delay_s", "p95_s")

@@ -71,7 +71,7 @@ class Mix:
     share: float | None
     busy: float | None
 
-    def per_second(self, bits_per_second: float) -> float:
+    def arrival_rate(self, bits_per_second: float) -> float:
         """Arrivals in a second that offer so much."""
         return bits_per_second / (self.bits * (self.lasts_s or 1.0))
 
@@ -96,7 +96,7 @@ def read(tables: Any) -> list[Mix]:
         raise error("mix", "it is no list of tables", 'write [[mix]] and beneath it kind = "calls"')
     found: list[Mix] = []
     for number, table in enumerate(tables):
-        mix = _one(table, f"mix[{number}]")
+        mix = _parse_mix(table, f"mix[{number}]")
         if mix.name in [one.name for one in found]:
             raise error(
                 f"mix[{number}].name", f"{mix.name!r} stands twice", "give every mix a `name` of its own"
@@ -105,7 +105,7 @@ def read(tables: Any) -> list[Mix]:
     return found
 
 
-def _one(table: Any, at: str) -> Mix:
+def _parse_mix(table: Any, at: str) -> Mix:
     if not isinstance(table, dict):
         raise error(at, "it is no table", 'write [[mix]] and beneath it kind = "calls"')
     for key in table:
@@ -145,7 +145,7 @@ def _one(table: Any, at: str) -> Mix:
     try:
         bits = _unit(repr(flow), ends) if lasts_s is None or lasts_s > 0 else 0.0
     except ScenarioError as wrong:
-        raise units.in_own_words(wrong, lambda place: f"{at}.{_own_key(place, table)}") from None
+        raise units.reword_error(wrong, lambda place: f"{at}.{_own_key(place, table)}") from None
     return Mix(name, kind, flow, lasts_s, bits, share, None if busy is None else float(busy))
 
 

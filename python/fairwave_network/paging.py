@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairwave.extras import need
-from fairwave_network import saying
+from fairwave_network import wording
 from fairwave_network.language import LAN
 from fairwave_network.writing import write
 from fairwave_report.atlas import Atlas, State, WorstPair
@@ -31,14 +31,14 @@ def leave(
     files = {"worst": ("pairs.csv", "pairs.parquet"), "links": ("links.csv", "links.parquet")}
     tables = [
         TableView(id_, title[:1].upper() + title[1:], heads, rows, files.get(id_, ()), caption=caption)
-        for id_, title, heads, rows, caption in saying.tables(network, found, widened, failures)
+        for id_, title, heads, rows, caption in wording.tables(network, found, widened, failures)
     ]
     topology = network.topology
     map_ = atlas(network, found, failures, kind)
     draw(map_, found, folder / "figures" / "network.png")
     page = Page(
         title=network.name, kicker="Network", lead=str(network.table.get("description", "")),
-        answer=saying.answer(network, found, widened, failures, kind), notes=list(notes),
+        answer=wording.answer(network, found, widened, failures, kind), notes=list(notes),
         atlas=map_,
         cards=[
             Card(str(len(topology.nodes)), "nodes"), Card(str(len(topology.links)), "links"),
@@ -58,9 +58,9 @@ def atlas(network: Network, found: NetworkAnswer, failures: Sequence[Failure], k
     states = [_state("", found, (), len(found.pairs))]
     states += [_state(one.name, one.answer, one.links, len(found.pairs)) for one in failures]
     worst = []
-    for pair in saying.worst_pairs(found):
+    for pair in wording.worst_pairs(found):
         one = found.pairs[pair]
-        parts = saying.where(network, found, pair)
+        parts = wording.list_delays(network, found, pair)
         words = f"MOS {one.mos}, {one.loss:.2%} of the packets lost, 95th percentile of delay {one.p95_s * 1e3:.1f} ms"
         worst.append(
             WorstPair(
@@ -84,7 +84,7 @@ def _state(name: str, found: NetworkAnswer, failed: Sequence[str], pairs: int) -
     head = f"{name.replace('>', '–')} fails" if name else "Nothing fails"
     missing = pairs - len(found.pairs)
     words = (
-        f"{head}: calls are {saying.in_counts(found.bands)} of the pairs; MOS of all calls {found.mos}."
+        f"{head}: calls are {wording.count_bands(found.bands)} of the pairs; MOS of all calls {found.mos}."
         + (f" {missing} pairs had no rated call." if missing > 0 else "")
     )
     return State(

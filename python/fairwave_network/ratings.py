@@ -83,7 +83,7 @@ def mix_of(network: Network) -> Mix:
     return mix
 
 
-def of_calls(network: Network, links: Sequence[Link], threads: int | None, keep: Keep | None) -> Rating:
+def rate_calls(network: Network, links: Sequence[Link], threads: int | None, keep: Keep | None) -> Rating:
     """The rating of the network's calls, which are of one mix (`mix_of`)."""
     mix = mix_of(network)
     paths = [(delay, 0.0) for delay in DELAYS_MS] + [(1, lost) for lost in LOSSES]

@@ -91,12 +91,12 @@ def _read(text: str, network: Network) -> NetworkCondition:
         _check(where, sorted(network.rates()), "link direction", f"{name}.")
         _, title, unit, _ = LINKS[name]
         measure = Measure(
-            name, title.format(where), unit, _nothing, limits=PERCENT if unit == "%" else POSITIVE
+            name, title.format(where), unit, _empty, limits=PERCENT if unit == "%" else POSITIVE
         )
     elif name in SHARES:
         if where:
             raise AskError(f"{name} is of all calls; write '{name} {found[2]} {found[7]}'")
-        measure = Measure(name, f"{name} calls", "%", _nothing, limits=PERCENT)
+        measure = Measure(name, f"{name} calls", "%", _empty, limits=PERCENT)
     else:
         if where:
             pairs = sorted(
@@ -104,13 +104,13 @@ def _read(text: str, network: Network) -> NetworkCondition:
             )
             turned = ">".join(reversed(where.split(">")))
             _check(turned if turned in pairs else where, pairs, "pair with calls", "mos.")
-        measure = Measure("mos", "MOS", "", _nothing, limits=MOS)
+        measure = Measure("mos", "MOS", "", _empty, limits=MOS)
     sign = cast("Sign", {"≥": ">=", "≤": "<="}.get(found[2], found[2]))
     condition = bounded(MeasureRequest(found[1].strip(), measure), sign, float(found[7]), found[8])
     return NetworkCondition(condition, name, where)
 
 
-def _nothing(_: Results) -> dict[str, Any]:
+def _empty(_: Results) -> dict[str, Any]:
     """A network reads its measures from `RunAnswer`, not from tables."""
     return {"run": [], "value": []}
 

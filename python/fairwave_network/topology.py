@@ -94,7 +94,7 @@ class Topology:
     links: list[Link]
     demands: dict[tuple[str, str], float] | None = None
 
-    def between(self, one: str, other: str) -> Link | None:
+    def find_link(self, one: str, other: str) -> Link | None:
         """The link between two nodes."""
         ends = {one, other}
         return next((link for link in self.links if set(link.ends) == ends), None)
@@ -122,7 +122,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w]+|_+", "-", text.strip()).strip("-") or "node"
 
 
-def of_graph(graph: nx.Graph, name: str, common: dict[str, Any], place: str) -> Topology:
+def from_graph(graph: nx.Graph, name: str, common: dict[str, Any], place: str) -> Topology:
     """The topology of a graph.
 
     Args:
@@ -310,7 +310,7 @@ def with_links(topology: Topology, tables: list[dict[str, Any]]) -> Topology:
                 'write for example between = ["Berlin", "Hamburg"]',
             )
         one, other = (topology.find(end, f"{at}.between") for end in ends)
-        link = topology.between(one, other)
+        link = topology.find_link(one, other)
         if link is None:
             raise error(
                 f"{at}.between",

@@ -31,7 +31,7 @@ MOST_SAID = 5
 """Errors about one network that are shown."""
 
 
-def in_own_words(found: _native.ScenarioError, own_place: Callable[[str], str]) -> _native.ScenarioError:
+def reword_error(found: _native.ScenarioError, own_place: Callable[[str], str]) -> _native.ScenarioError:
     """An error about a scenario that fairwave made as one about the network's file, which the user wrote.
 
     Args:

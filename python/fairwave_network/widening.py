@@ -54,7 +54,7 @@ def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
         if group.mix.kind != "calls" or pair is None or pair.band == "good":
             continue
         for one, other in zip(group.path, group.path[1:], strict=False):
-            link = network.topology.between(one, other)
+            link = network.topology.find_link(one, other)
             found = answer.links.get(f"{one}>{other}")
             if link is not None and found is not None:
                 costs[link.name] = costs.get(link.name, 0.0) + group.busy * (found.dropped + found.wait_s)

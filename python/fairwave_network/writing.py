@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fairwave_network.measuring import NetworkAnswer
 
 
-def of_pairs(network: Network, found: NetworkAnswer, failed: str = "") -> list[dict[str, Any]]:
+def list_pairs(network: Network, found: NetworkAnswer, failed: str = "") -> list[dict[str, Any]]:
     """One row per pair: `failed` is empty for the network as it is."""
     paths = {group.pair: " ".join(group.path) for group in reversed(network.groups.values())}
     return [
@@ -32,7 +32,7 @@ def of_pairs(network: Network, found: NetworkAnswer, failed: str = "") -> list[d
     ]  # fmt: skip
 
 
-def of_links(network: Network, found: NetworkAnswer, failed: str = "") -> list[dict[str, Any]]:
+def list_links(network: Network, found: NetworkAnswer, failed: str = "") -> list[dict[str, Any]]:
     """One row per link direction."""
     rates, offered = network.rates(), network.offered()
     return [
@@ -50,16 +50,16 @@ def write(
     """Writes `pairs`, `links` (Parquet and CSV), `network.graphml` and the explicit scenario."""
     import polars as pl
 
-    pairs, links = of_pairs(network, found), of_links(network, found)
+    pairs, links = list_pairs(network, found), list_links(network, found)
     for one in failures:
-        pairs += of_pairs(network, one.answer, one.name)
-        links += of_links(network, one.answer, one.name)
+        pairs += list_pairs(network, one.answer, one.name)
+        links += list_links(network, one.answer, one.name)
     if pairs:
         write_table(pl.DataFrame(pairs, infer_schema_length=None).to_arrow(), folder / "pairs", provenance)
     write_table(pl.DataFrame(links, infer_schema_length=None).to_arrow(), folder / "links", provenance)
     need("networkx", "network").write_graphml(graph(network, found), folder / "network.graphml")
     (folder / "scenario.toml").write_text(network.text, encoding="utf-8")
-    if scenario := network.if_small():
+    if scenario := network.try_scenario():
         (folder / "explicit.toml").write_text(scenario.to_toml(), encoding="utf-8")
 
 

@@ -123,7 +123,7 @@ SPAN = 5.0
 def least_span(measure: Measure, means: Iterable[float | None], relevance: Relevance = USUAL) -> float:
     """What an axis or a range of colours spans at least: what does not count looks alike."""
     there = [one for one in means if one is not None and math.isfinite(one)]
-    return SPAN * relevance.of(measure).between(*there)
+    return SPAN * relevance.find(measure).difference(*there)
 
 
 def heading(measure: Measure, group: str = "") -> str:

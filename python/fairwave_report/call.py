@@ -95,11 +95,17 @@ def clips(
         if progress is not None:
             progress(len(found) - 1, len(labels))
     recording = heard.script.recording
-    said = [_which(heard, seed), *parted(ratings), heard.remark, *recording.warnings, recording.attribution]
+    said = [
+        _describe_call(heard, seed),
+        *parted(ratings),
+        heard.remark,
+        *recording.warnings,
+        recording.attribution,
+    ]
     return found, [one for one in said if one]
 
 
-def of_run(
+def render_run(
     heard: RecordedCall, results: Results, seed: int, playout: Playout | None = None
 ) -> tuple[list[Clip], list[str]]:
     """What the listener hears in one run, the original first, and remarks; arguments as for `clips`."""
@@ -199,7 +205,7 @@ def _delay(one: RatingPair) -> str:
     return f"{one.mouth_to_ear_s:.2g} s{cost}"
 
 
-def _which(heard: RecordedCall, seed: int) -> str:
+def _describe_call(heard: RecordedCall, seed: int) -> str:
     """Which call you hear."""
     codec = heard.scenario_codec
     tables = ""
@@ -271,7 +277,7 @@ def _delays_in_words(data: pl.DataFrame, axis: str) -> str:
         pl.col("delay_s").median(), pl.col("delay_s").is_null().sum().alias("missing"), pl.len().alias("all")
     )
     return "; ".join(
-        f"{spelled(row[axis])} median {drawing.in_words(row['delay_s'])} s, "
+        f"{spelled(row[axis])} median {drawing.format_value(row['delay_s'])} s, "
         f"{row['missing']} of {row['all']} missing"
         for row in rows.to_dicts()
     )

@@ -111,7 +111,7 @@ class Chart:
         return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _within(
+def _clip(
     ends: tuple[float | None, float | None], limits: tuple[float, float]
 ) -> tuple[float | None, float | None]:
     """The ends, moved to where the measure ends."""
@@ -165,7 +165,7 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
 
 
-def of_panels(panels: Sequence[Panel]) -> Chart | None:
+def chart_panels(panels: Sequence[Panel]) -> Chart | None:
     """The chart of panels of lines over numbers; None for any others, and for more than `MOST_POINTS`."""
     import polars as pl
 
@@ -199,7 +199,7 @@ def of_panels(panels: Sequence[Panel]) -> Chart | None:
         if panel.whole and all(map(math.isfinite, panel.limits)):
             whole = panel.limits
         elif panel.span and not panel.y_from_zero:
-            whole = _within(fit_ends(panel), panel.limits)
+            whole = _clip(fit_ends(panel), panel.limits)
         found.append(
             ChartPanel(
                 panel.title, panel.x_label, panel.y_label, series, panel.log_x, False, whole, panel.lines

@@ -11,7 +11,7 @@ from fairwave.answers.answer import OF_FOLDERS, SAVED
 from fairwave.answers.labels import spelled
 from fairwave.answers.lines import MeasureLine, lines, write_comparison
 from fairwave.answers.lines import caption as caption_of
-from fairwave.answers.verdict import of_comparison
+from fairwave.answers.verdict import judge_comparison
 from fairwave.measuring.measures import MOS, R
 from fairwave.staging import staging
 from fairwave_report import figures as drawing
@@ -194,7 +194,7 @@ def write(
     """
     counted = heard.whole(results) if heard is not None else results
     chosen = list(found) if found is not None else lines(counted, axis, group)
-    answer = of_comparison(chosen, axis, group, counted, key)
+    answer = judge_comparison(chosen, axis, group, counted, key)
     replications = len(results.provenance.seeds)
     with staging(out) as partial:
         results.write_into(partial)

@@ -29,7 +29,7 @@ BANDS = {"good": "#8fd3b8", "fair": "#f1dc82", "poor": "#f2b48e", "undecided": "
 
 def draw_matrices(results: Results, folder: Path) -> list[drawing.Drawing]:
     """A matrix for each call; none without calls."""
-    return [_draw(results, call, folder) for call in conference.of_results(results)]
+    return [_draw(results, call, folder) for call in conference.find_calls(results)]
 
 
 def _said(one: conference.Received, words: bool) -> str:

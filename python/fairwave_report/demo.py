@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairwave.answers.lines import lines
-from fairwave.answers.verdict import of_comparison
+from fairwave.answers.verdict import judge_comparison
 from fairwave.cli import console
 from fairwave.cli.comparing import for_all_calls
 from fairwave.cli.input import groups, kept, written_playout
@@ -106,7 +106,7 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
         title=base.name, lead=str(base.to_dict().get("description", "")), clips=clips, notes=remarks,
         scenario=base.to_toml(), found=found, heard=heard if clips else None, seed=1, key=key,
     )  # fmt: skip
-    answer = of_comparison(found, question.axis, question.group, whole, key)
+    answer = judge_comparison(found, question.axis, question.group, whole, key)
     console.say(question.title)
     console.answer(answer)
     lead = str(base.to_dict().get("description", ""))

@@ -149,13 +149,13 @@ def _quartiles(chosen: Sequence[Spread], axis: str) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _in_words(chosen: Sequence[Spread]) -> str:
+def _describe(chosen: Sequence[Spread]) -> str:
     """Median and range of each alternative."""
     parts = []
     for one in chosen:
         each = [
-            f"{spelled(label)} median {drawing.in_words(float(np.median(values)))} "
-            f"({drawing.in_words(float(values[0]))} to {drawing.in_words(float(values[-1]))})"
+            f"{spelled(label)} median {drawing.format_value(float(np.median(values)))} "
+            f"({drawing.format_value(float(values[0]))} to {drawing.format_value(float(values[-1]))})"
             for label in one.samples
             if len(values := one.defined(label))
         ]
@@ -192,7 +192,7 @@ def _draw_cdf(
             canvas, folder, "cdf", data, provenance,
             title="Cumulative shares of runs",
             caption="The share of runs in which the measure is at most as large.",
-            alt=f"Cumulative shares. {_in_words(chosen)}",
+            alt=f"Cumulative shares. {_describe(chosen)}",
             chart=Chart(panels, len(panels)),
         )  # fmt: skip
 
@@ -229,7 +229,7 @@ def _draw_each(
             axes.set_ylabel(scale_label(one.line.measure))
         return drawing.save(
             canvas, folder, kind, data, provenance, title=title, caption=caption,
-            alt=f"{title}. {_in_words(chosen)}",
+            alt=f"{title}. {_describe(chosen)}",
         )  # fmt: skip
 
 
@@ -277,7 +277,7 @@ def _draw_differences(
         for axes, one in zip(grid.flat, chosen, strict=True):
             looks = style.looks(list(one.samples))
             told, counts = [], []
-            relevant = one.line.relevance.of(one.line.measure)
+            relevant = one.line.relevance.find(one.line.measure)
             for place, label in enumerate(others):
                 apart = one.samples[label] - one.samples[first]
                 rows += [
@@ -302,7 +302,7 @@ def _draw_differences(
                     [place + 0.32], [mean.mean], yerr=reach, fmt="D", color=style.INK, capsize=4, zorder=4,
                     markersize=style.points(5),
                 )  # fmt: skip
-                told.append(f"{spelled(label)} {drawing.in_words(mean.mean)}")
+                told.append(f"{spelled(label)} {drawing.format_value(mean.mean)}")
             said.append(f"{one.line.measure.title}: {', '.join(told)}")
             axes.axhline(0, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
             if counts:

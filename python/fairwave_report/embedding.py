@@ -72,7 +72,7 @@ def data_uri(content: bytes, ending: str) -> str:
     return f"data:{TYPES[ending]};base64,{base64.b64encode(content).decode('ascii')}"
 
 
-def in_words(size: int) -> str:
+def format_size(size: int) -> str:
     """A size in bytes as people write it."""
     if size < 1000:
         return f"{size} B"
@@ -82,10 +82,10 @@ def in_words(size: int) -> str:
 def download(file: Path) -> Download:
     """A file as a page carries it."""
     content = file.read_bytes()
-    return Download(file.name, data_uri(content, file.suffix[1:]), in_words(len(content)))
+    return Download(file.name, data_uri(content, file.suffix[1:]), format_size(len(content)))
 
 
-def beside(folder: Path, names: Iterable[str]) -> list[Download]:
+def list_downloads(folder: Path, names: Iterable[str]) -> list[Download]:
     """What a figure or table offers: its picture, and its numbers as CSV, or as Parquet where those are many.
 
     The picture is offered as PDF, where there is one, and as PNG; as SVG where there is neither.
@@ -112,7 +112,7 @@ def _picture(file: Path) -> Download:
     with Image.open(file) as image:
         image.convert("RGB").quantize(COLOURS, method=Image.Quantize.FASTOCTREE).save(packed, "PNG")
     content = min(packed.getvalue(), file.read_bytes(), key=len)
-    return Download(file.name, data_uri(content, "png"), in_words(len(content)))
+    return Download(file.name, data_uri(content, "png"), format_size(len(content)))
 
 
 def gathered(folder: Path) -> tuple[list[Download], list[str]]:
@@ -132,7 +132,7 @@ def gathered(folder: Path) -> tuple[list[Download], list[str]]:
             spent += size
             carried.append(download(file))
         else:
-            left.append(f"{file.name} ({in_words(size)})")
+            left.append(f"{file.name} ({format_size(size)})")
     return sorted(carried, key=lambda one: one.name), left
 
 

@@ -140,7 +140,7 @@ def _plain(one: Coded) -> NDArray[np.float64]:
     return np.array([size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float)
 
 
-def _in_stream(codec: str, quantiser: int) -> int:
+def _stream_quantiser(codec: str, quantiser: int) -> int:
     """The quantiser on the scale of the codec's stream, by which libwebrtc judges it."""
     if codec == "vp8":
         return int(VP8_QUANTISERS[quantiser])
@@ -171,7 +171,10 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
             more = [encode(codec, pictures, (width, height), quantiser) for quantiser in COARSER[codec]]
             tried = (*ENCODERS[codec][3], *COARSER[codec])
             quantised = sorted(
-                [_in_stream(codec, quantiser), float(f"{_plain(one).mean() * 8 / (width * height):.4g}")]
+                [
+                    _stream_quantiser(codec, quantiser),
+                    float(f"{_plain(one).mean() * 8 / (width * height):.4g}"),
+                ]
                 for quantiser, one in zip(tried, [*coded, *more], strict=True)
             )
         slope, at_one = np.polyfit(bits_of, psnr_of, 1)

@@ -289,9 +289,9 @@ TIP = "tip|"
 def tip(panel: Panel, name: Any, x: Any, mean: float, low: float, high: float) -> str:
     """What a bar says when it is pointed at."""
     who = ", ".join(spelled(one) for one in (x, name) if one is not None)
-    sure = f" (95 %: {in_words(low)} to {in_words(high)})" if low < high else ""
+    sure = f" (95 %: {format_value(low)} to {format_value(high)})" if low < high else ""
     unit = f" {panel.unit}" if panel.unit else ""
-    return f"{TIP}{who}: {in_words(mean)}{unit}{sure}"
+    return f"{TIP}{who}: {format_value(mean)}{unit}{sure}"
 
 
 def plain_numbers(axis: Any) -> None:
@@ -449,13 +449,13 @@ def told(panels: Sequence[Panel]) -> str:
                 continue
             if panel.kind != "line":
                 bars = zip(rows[panel.x], rows["mean"], strict=True)
-                each = ", ".join(f"{spelled(x)} {in_words(mean)}" for x, mean in bars)
+                each = ", ".join(f"{spelled(x)} {format_value(mean)}" for x, mean in bars)
                 said.append(f"{spelled(name)}: {each}" if name is not None else each)
                 continue
             (first, start), (last, end) = (
-                (rows[panel.x][at], in_words(rows["mean"][at])) for at in (0, rows.height - 1)
+                (rows[panel.x][at], format_value(rows["mean"][at])) for at in (0, rows.height - 1)
             )
-            course = f"{start} at {in_words(first)}, {end} at {in_words(last)}"
+            course = f"{start} at {format_value(first)}, {end} at {format_value(last)}"
             said.append(f"{spelled(name)} {course}" if name is not None else course)
         unit = f" ({panel.y_label})" if panel.title and panel.y_label else ""
         parts.append(f"{head}{unit}: {'; '.join(said) or 'nothing is defined'}")
@@ -578,10 +578,10 @@ def for_page(svg: str, *, recoloured: bool = True) -> str:
 
 def table_rows(frame: pl.DataFrame) -> list[list[str]]:
     """A data frame's rows as text for a page or a terminal."""
-    return [[in_words(value) for value in row] for row in frame.iter_rows()]
+    return [[format_value(value) for value in row] for row in frame.iter_rows()]
 
 
-def in_words(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as text: four digits, a dash for what does not exist."""
     if value is None:
         return "–"

@@ -69,7 +69,7 @@ class Surface:
         """Its name without unit."""
         return heading(self.measure, self.asked.partition(".")[2])
 
-    def at(self, labels: Mapping[str, Any]) -> Cell | None:
+    def find_cell(self, labels: Mapping[str, Any]) -> Cell | None:
         """The cell at a point."""
         return next((one for one in self.cells if dict(one.labels) == dict(labels)), None)
 
@@ -91,7 +91,7 @@ def _held(found: Sweep, cells: Sequence[Cell]) -> list[Cell]:
     _, dot, group = cells[0].asked.partition(".")
     if cells[0].measure.id not in RATINGS or not dot:
         return list(cells)
-    events = Events.of(found.results, group)
+    events = Events.collect(found.results, group)
     return [replace(one, interval=events.hold(one.interval, one.measure.id, **one.labels)) for one in cells]
 
 
@@ -134,7 +134,7 @@ def write_sweep(
             if left
             else []
         )
-        if without := _without_maps(several, axes):
+        if without := _explain_no_maps(several, axes):
             notes.append(without)
         if found.short:
             wanted = ", ".join(dict.fromkeys(f"{one.asked} ± {one.wanted:.3g}" for one in found.short))
@@ -229,7 +229,7 @@ def _varied(axes: Sequence[GridAxis]) -> list[GridAxis]:
     return [one for one in axes if len(one.labels) > 1] or list(axes[:1])
 
 
-def _without_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> str:
+def _explain_no_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> str:
     """Why there are no heat maps, and what to do; empty where there are some."""
     wide = _varied(axes)
     if len(wide) < 3 or not several:
@@ -286,7 +286,7 @@ def draw_curves(
         panels.append(
             drawing.Panel(
                 data, "x", "series" if other else None, scale_label(one.measure), along.title, one.title, kind,
-                lines=lines if _near(lines, data) else {}, log_x=along.is_log, limits=one.measure.limits,
+                lines=lines if _are_near(lines, data) else {}, log_x=along.is_log, limits=one.measure.limits,
                 y_from_zero=not _flat(data, foot), unit=one.measure.unit, span=least_span(one.measure, data["mean"]),
             )
         )  # fmt: skip
@@ -304,11 +304,11 @@ def draw_curves(
             + ("An axis that does not begin at the measure's minimum fits the values."
                if any(panel.kind == "dot" or not panel.y_from_zero for panel in panels) else ""),
             alt=drawing.told(panels),
-            chart=chart.of_panels(panels),
+            chart=chart.chart_panels(panels),
         )  # fmt: skip
 
 
-def _near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
+def _are_near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
     """Whether bounds lie so near to the means that they belong into the picture."""
     means = [float(one) for one in data["mean"].to_list() if one is not None]
     if not lines or not means:
@@ -437,7 +437,7 @@ def _map_in_words(one: Surface, across: GridAxis, up: GridAxis, rest: Sequence[G
         max(defined, key=lambda cell: cell.interval.mean),
     )
     told = [
-        f"{name} {drawing.in_words(cell.interval.mean)} at "
+        f"{name} {drawing.format_value(cell.interval.mean)} at "
         + ", ".join(f"{short_key(part.key)} {spelled(cell.labels[part.key])}" for part in (across, up, *rest))
         for name, cell in zip(("least", "most"), ends, strict=True)
     ]
@@ -511,7 +511,7 @@ def _cell_in_words(cell: Cell, across: GridAxis, up: GridAxis) -> str:
 
 def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -> None:
     """Lines between neighbours whose means lie in different bands."""
-    bands = {place: scale.of_mean(cell.interval) for place, cell in grid.items() if cell.interval.n}
+    bands = {place: scale.classify_mean(cell.interval) for place, cell in grid.items() if cell.interval.n}
     for (x, y), band in bands.items():
         right, above = bands.get((x + 1, y)), bands.get((x, y + 1))
         for other, across, upwards in (

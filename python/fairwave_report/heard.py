@@ -56,7 +56,7 @@ class RecordedCall:
     stream: str = ""
 
     @classmethod
-    def of(cls, recording: Recording, scenario: Scenario, group: str) -> RecordedCall:
+    def choose(cls, recording: Recording, scenario: Scenario, group: str) -> RecordedCall:
         """One call of `group` in `scenario` that says the recording.
 
         Raises:
@@ -73,7 +73,7 @@ class RecordedCall:
             raise SpeechError(f"the group {group!r} has no flows; give it a count of 1 or more")
         traffic = calls[-1]["traffic"]
         if traffic["kind"] == "media":
-            return cls._of_session(recording, scenario, group, traffic)
+            return cls._choose_session(recording, scenario, group, traffic)
         always = calls[-1]["activity"] == 1.0
         said = script(
             recording,
@@ -90,7 +90,7 @@ class RecordedCall:
         if len(calls) == 1:
             name, carrying = group, scenario.with_overrides({f"flow.{group}.traffic": table})
         else:
-            name, carrying = _beside(scenario, group, calls, table)
+            name, carrying = _add_group(scenario, group, calls, table)
         flow = _groups(carrying)[name]
         recorded = [*scenario.to_dict().get("record", {}).get("units", []), f"{name}[0]"]
         return cls(
@@ -105,7 +105,7 @@ class RecordedCall:
         )
 
     @classmethod
-    def _of_session(
+    def _choose_session(
         cls, recording: Recording, scenario: Scenario, group: str, traffic: dict[str, Any]
     ) -> RecordedCall:
         """The first session of a group, whose microphone says the recording: its frames are of one length anyway.
@@ -175,7 +175,7 @@ def _groups(scenario: Scenario) -> dict[str, dict[str, Any]]:
     return {flow["name"]: flow for flow in scenario.to_dict().get("flow", [])}
 
 
-def _beside(
+def _add_group(
     scenario: Scenario, group: str, calls: list[dict[str, Any]], table: dict[str, Any]
 ) -> tuple[str, Scenario]:
     """The last call of the group as a group of its own behind it, and the name of that."""

@@ -197,7 +197,7 @@ def draw(
             dict.fromkeys(heading(one.of.measure, one.of.text.partition(".")[2]) for one in answer.conditions)
         )
         told = "; ".join(
-            f"{one.value}: {', '.join(drawing.in_words(cell.mean) for cell in one.intervals)}"
+            f"{one.value}: {', '.join(drawing.format_value(cell.mean) for cell in one.intervals)}"
             for one in order
         )
         return drawing.save(

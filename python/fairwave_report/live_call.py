@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from fairwave.live.packets import RecordingError, streams
-from fairwave.live.rating import Rating, of_stream, rated
+from fairwave.live.rating import Rating, rate_stream, rated
 from fairwave.provenance import Provenance
 from fairwave.staging import staging
 from fairwave_report import figures as drawing
@@ -25,7 +25,7 @@ from fairwave_report.call import wav
 from fairwave_report.listening import Clip, places
 from fairwave_report.page import Card, Page, TableView
 from fairwave_speech import SpeechError
-from fairwave_speech.recorded import AlignedRecording, beside
+from fairwave_speech.recorded import AlignedRecording, align
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -157,9 +157,9 @@ def live_side(
         RecordingError: The recording has no call there and back.
         SpeechError: Nothing of the original was heard.
     """
-    there, back = there_and_back(streams(recording), caller)
+    there, back = find_directions(streams(recording), caller)
     there = there.settled
-    sound = beside(original, heard)
+    sound = align(original, heard)
     # What is heard at a place was sent back then; the packet that was spoken then had to be filled before it was sent.
     mouth_to_ear = float(sound.lag_s.mean()) + back.sent_s[0] - there.sent_s[0] + PACKET_S
     delay = there.arrived_s - there.sent_s
@@ -167,7 +167,7 @@ def live_side(
         title,
         there.sent_s,
         delay,
-        of_stream(there, PACKET_S),
+        rate_stream(there, PACKET_S),
         sound,
         mouth_to_ear,
         _visqol(sound),
@@ -175,7 +175,7 @@ def live_side(
     )
 
 
-def there_and_back(found: Sequence[Stream], caller: str) -> tuple[Stream, Stream]:
+def find_directions(found: Sequence[Stream], caller: str) -> tuple[Stream, Stream]:
     """The longest stream that a host sends, and the one that comes back to where it is sent from.
 
     Raises:
@@ -216,7 +216,7 @@ def simulated_side(
     created, arrived = (units[name].fill_null(float("nan")).to_numpy() for name in ("created_s", "arrived_s"))
     others = [spoken.run(seed).to_polars("units")["arrived_s"] for seed in range(2, 2 + OTHERS)]
     call = render_call(units, said)
-    sound = beside(recording.samples, call.samples)
+    sound = align(recording.samples, call.samples)
     delay = arrived - created
     losses = tuple(float(np.isnan(one.to_numpy()).mean()) for one in others)
     rating = rated(delay, PACKET_S)
@@ -247,8 +247,8 @@ def write(
     Returns:
         The page.
     """
-    provenance = Provenance.here({scenario.hash: scenario.name}, [1])
-    original = beside(recording.samples, recording.samples)
+    provenance = Provenance.collect({scenario.hash: scenario.name}, [1])
+    original = align(recording.samples, recording.samples)
     with staging(out) as partial:
         (partial / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
         for side in sides:

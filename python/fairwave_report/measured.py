@@ -9,7 +9,7 @@ import polars as pl
 
 from fairwave.answers.answer import Answer, Mark, Picture
 from fairwave.answers.bands import scale_of
-from fairwave.linecheck.network import SEGMENT
+from fairwave.linecheck.fitted_network import SEGMENT
 from fairwave.provenance import Provenance
 from fairwave_report import figures as drawing
 from fairwave_report import style
@@ -50,7 +50,7 @@ def write_line(
         unknown: What the measurement cannot tell, a sentence each.
         scenario: The fitted network's scenario.
     """
-    provenance = Provenance.here({}, [])
+    provenance = Provenance.collect({}, [])
     heads, rows, caption = phases
     tables = [
         TableView("phases", "The phases", heads, rows, ("phases.csv", "packets.csv"), caption=caption),
@@ -84,7 +84,7 @@ def _pictures(verdict: Verdict) -> list[Picture]:
     marks = [
         Mark(
             f"{TITLES.get(one.phase, one.phase)}: call {one.direction}ward", f"{one.mos:.2f}", [one.band],
-            scale.at(one.mos), scale.at(one.mos), scale.at(one.mos),
+            scale.locate(one.mos), scale.locate(one.mos), scale.locate(one.mos),
         )
         for one in verdict.voice if one.mos is not None
     ]  # fmt: skip
@@ -152,5 +152,5 @@ def draw(line: Line, folder: Path, provenance: Provenance) -> drawing.Drawing:
             title="Delay over time" + (", and the load" if line.loads else ""),
             caption="Shaded: the phases. Crosses: lost packets.",
             alt="Delay above the least, 95th percentile: "
-            + ", ".join(f"{where}: {drawing.in_words(value)} ms" for where, value in most.items()),
+            + ", ".join(f"{where}: {drawing.format_value(value)} ms" for where, value in most.items()),
         )  # fmt: skip

@@ -67,7 +67,7 @@ def write_overlay(
     lead = "Saved runs, laid over each other." if name == "folder" else "Scenarios, run under the same seeds."
     if not table and len(scenarios) > 1:
         lead += " Their scenarios are the same."
-    along = _along(varied, points)
+    along = _curve_axis(varied, points)
 
     def more(folder: Path) -> list[drawing.Drawing]:
         drawn = _curves(results, points, found, name, along, folder) if along is not None else None
@@ -82,7 +82,7 @@ def write_overlay(
     )  # fmt: skip
 
 
-def _along(varied: Sequence[str], points: Points) -> GridAxis | None:
+def _curve_axis(varied: Sequence[str], points: Points) -> GridAxis | None:
     """The axis along which curves go: the only one of the saved runs, where its labels are numbers."""
     labels = list(dict.fromkeys(point for _, point in points.values()))
     if len(labels) < 3 or len(varied) != 1:
@@ -129,7 +129,7 @@ def _curves(
             title="Laid over each other",
             caption=f"One curve per {name}: means over runs with 95 % intervals.",
             alt=drawing.told(panels),
-            chart=chart.of_panels(panels),
+            chart=chart.chart_panels(panels),
         )  # fmt: skip
 
 

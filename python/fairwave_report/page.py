@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from fairwave import lab, policy
+from fairwave import content_security, lab
 from fairwave.provenance import seeds_in_words
 from fairwave_report import embedding, figures, style
 
@@ -204,7 +204,9 @@ class Page:
             folder: Where it will stand: figures (in `figures/`), tables and data lie there, and go into it.
         """
         data, left_out = embedding.gathered(folder)
-        left_out += [f"{one.file.name} ({embedding.in_words(one.file.stat().st_size)})" for one in self.films]
+        left_out += [
+            f"{one.file.name} ({embedding.format_size(one.file.stat().st_size)})" for one in self.films
+        ]
         template = _template()
         # As it stands there: it holds no markup of ours, and its hash is that of these very characters.
         has_sound = self.clips or any(part.clips for part in self.parts)
@@ -220,7 +222,7 @@ class Page:
         scripts += [_text("atlas.js")] if self.atlas else []
         made = template.render(
             page=self,
-            policy=policy.PLACE,
+            policy=content_security.PLACE,
             fonts=fonts(),
             scripts=scripts,
             pointed=pointed,
@@ -230,8 +232,8 @@ class Page:
             anchors={one["id"]: f"factor-{one['id']}" for one in self.factors}
             | {one["id"]: f"assumption-{one['id']}" for one in self.assumptions},
             factors={one["id"] for one in self.factors},
-            drawn=lambda one: embedding.beside(folder / "figures", one.files),
-            tabled=lambda one: embedding.beside(folder, one.files),
+            drawn=lambda one: embedding.list_downloads(folder / "figures", one.files),
+            tabled=lambda one: embedding.list_downloads(folder, one.files),
             sound=embedding.sound,
             as_video=lambda one: embedding.data_uri(one.mp4, "mp4"),
             data=data,
@@ -241,7 +243,7 @@ class Page:
             else None,
             labs={name: link for name, text in self.setups.items() if (link := lab.link_from(folder, text))},
         )
-        return policy.with_policy(made, scripts)
+        return content_security.with_policy(made, scripts)
 
 
 def plotting() -> str:

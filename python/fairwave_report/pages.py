@@ -10,14 +10,14 @@ from fairwave.advice import activities
 from fairwave.answers import fates
 from fairwave.answers.tins import tables as tin_tables
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, how_many, written_playout
-from fairwave.cli.runs import BOTH, LINKS, both_directions, busy_links, summary, verdict
+from fairwave.cli.input import BadInputError, describe_count, groups, written_playout
+from fairwave.cli.runs import BOTH, LINKS, busy_links, list_conversations, summary, verdict
 from fairwave.defaults import HEADS as DEFAULTS
 from fairwave.defaults import used_defaults
 from fairwave.doubting import HEADS as DOUBTS
 from fairwave_report import chosen_style, single, style
 from fairwave_report.call import clips
-from fairwave_report.call import of_run as listened
+from fairwave_report.call import render_run as listened
 from fairwave_report.comparison import write as write_comparison
 from fairwave_report.grids import write_sweep
 from fairwave_report.heard import RecordedCall
@@ -26,7 +26,7 @@ from fairwave_report.measured import write_line
 from fairwave_report.overlay import write_overlay
 from fairwave_report.page import TableView
 from fairwave_report.plotting import figure
-from fairwave_report.single import of_live, to_draw
+from fairwave_report.single import draw_live, to_draw
 from fairwave_report.video import show as shown
 from fairwave_speech import Adaptive, Fixed, Neteq, SpeechError
 from fairwave_speech.fetch import speech as recording
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "clips",
+    "draw_live",
     "drawn",
     "figure",
     "heard",
-    "of_live",
     "playout_buffer",
     "speech",
     "spoken",
@@ -97,7 +97,7 @@ def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
         BadInputError: The recording cannot be used.
     """
     try:
-        return RecordedCall.of(_recording(speech), read, call)
+        return RecordedCall.choose(_recording(speech), read, call)
     except SpeechError as error:
         raise BadInputError(str(error)) from None
 
@@ -123,7 +123,7 @@ def heard(speech: Path | None, base: Scenario, group: str) -> tuple[RecordedCall
         BadInputError: The recording that was asked for cannot be used.
     """
     try:
-        return RecordedCall.of(_recording(speech), base, group), []
+        return RecordedCall.choose(_recording(speech), base, group), []
     except SpeechError as error:
         if speech is not None:
             raise BadInputError(str(error)) from None
@@ -172,10 +172,10 @@ def drawn(
         rows = [
             [row["title"].removeprefix(f"{name} "), f"{row['text']} {row['unit']}".rstrip()] for row in mine
         ]
-        head = f"{name}: {how_many(flow, activity.get(name))}"
+        head = f"{name}: {describe_count(flow, activity.get(name))}"
         if rows:
             tables.append(TableView(f"group-{name}", head, ["", of_runs], rows))
-        if both := both_directions(results, name):
+        if both := list_conversations(results, name):
             tables.append(TableView(f"both-{name}", f"{name}: both directions", list(BOTH), both))
         if counts := fates.missed(results, name):
             title = f"{name}: what became of its packets"

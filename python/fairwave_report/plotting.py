@@ -151,11 +151,13 @@ def figure(
             axes.set_xlim(-1.2, 1.2)
     if save is not None:
         with open_named(save) as file:
-            made.savefig(file, format=save.suffix.lower().removeprefix("."), metadata=_about(save, results))
+            made.savefig(
+                file, format=save.suffix.lower().removeprefix("."), metadata=_metadata(save, results)
+            )
     return made
 
 
-def _about(save: Path, results: Results) -> dict[str, Any]:
+def _metadata(save: Path, results: Results) -> dict[str, Any]:
     """What a file says of itself: no date, so that the same results leave the same bytes."""
     made_by = f"fairwave {results.provenance.version}"
     each: dict[str, dict[str, Any]] = {
@@ -177,14 +179,14 @@ def _asked(
             raise LookupError(f"{where} names the axis {name!r}; the axes are {known}")
     found = []
     for one in wanted:
-        measured = one.measure.over(results)
+        measured = one.measure.compute(results)
         for name, label in at.items():
             if label not in measured.labels(name):
                 known = ", ".join(map(repr, measured.labels(name)))
                 raise LookupError(f"at has {label!r} for {name!r}, which has {known}")
-            measured = measured.at(**{name: label})
+            measured = measured.select(**{name: label})
         still = [name for name in measured.axes if len(measured.labels(name)) > 1]
-        measured = measured.without(*(name for name in measured.axes if name not in still))
+        measured = measured.drop_axes(*(name for name in measured.axes if name not in still))
         if all(value is None for value in measured.values):
             raise LookupError(
                 f"{one.text} is not defined in any of these runs; results.measured shows which are"
@@ -390,7 +392,7 @@ def _runs_at(asked: Asked, point: Mapping[str, Any]) -> list[int]:
     """The numbers of the runs of a point."""
     runs = asked.results.rows("runs")
     for key, label in {**asked.at, **point}.items():
-        runs = runs.where(runs[key].is_(label))
+        runs = runs.take(runs[key].is_(label))
     return [int(one) for one in runs["run"].to_list()]
 
 

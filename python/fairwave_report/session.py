@@ -78,7 +78,7 @@ def draw_rates(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
     return _figure(run, folder, "rates", panels, "Estimate and capacity", caption)
 
 
-def _of(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
+def _select_rows(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
     """A session's rows; none where its path carried nothing, so that no receiver had a report."""
     if table not in run.results.tables:
         return pl.DataFrame(schema=dict.fromkeys(RECEIVED, pl.Float64) | {"stream": pl.String})
@@ -86,7 +86,7 @@ def _of(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
     return rows.filter((pl.col("group") == group) & (pl.col("flow") == flow))
 
 
-def _per_second(rows: pl.DataFrame, column: str, scale: float) -> pl.DataFrame:
+def _compute_rate(rows: pl.DataFrame, column: str, scale: float) -> pl.DataFrame:
     """The rate at which a counter, summed over streams, grew between samples."""
     summed = rows.group_by("time_s", maintain_order=True).agg(pl.col(column).sum()).sort("time_s")
     return summed.select("time_s", value=(pl.col(column).diff() / pl.col("time_s").diff() * scale))[1:]
@@ -118,21 +118,21 @@ def _readable(lines: Sequence[_Line], unit: str) -> tuple[list[_Line], float | N
         if not line.is_bound or not most or max(line.values, default=0.0) <= OFF * most:
             found.append(line)
             continue
-        words = " to ".join(dict.fromkeys(map(drawing.in_words, (min(line.values), max(line.values)))))
+        words = " to ".join(dict.fromkeys(map(drawing.format_value, (min(line.values), max(line.values)))))
         found.append(replace(line, label=f"{line.label}: {words} {unit}, off the axis"))
         is_off = True
     return found, 1.1 * most if is_off else None
 
 
 def _panels(run: DrawnRun, group: str, flow: int) -> list[tuple[str, str, list[_Line]]]:
-    transport = _of(run, "media_transport", group, flow)
-    inbound = _of(run, "media_inbound", group, flow)
+    transport = _select_rows(run, "media_transport", group, flow)
+    inbound = _select_rows(run, "media_inbound", group, flow)
     pictures = inbound.filter(pl.col("stream").cast(pl.String) != "audio")
     speech = inbound.filter(pl.col("stream").cast(pl.String) == "audio")
     rates = [
         _Line("estimate", transport.select("time_s", value=pl.col("available_bps") / 1e6)),
         _Line("target", transport.select("time_s", value=pl.col("target_bps") / 1e6)),
-        _Line("received", _per_second(inbound, "bytes_received", 8e-6)),
+        _Line("received", _compute_rate(inbound, "bytes_received", 8e-6)),
     ]
     if (capacity := _capacity(run, group, flow)) is not None:
         rates.insert(0, _Line("capacity of the path", capacity, is_bound=True))
@@ -142,12 +142,12 @@ def _panels(run: DrawnRun, group: str, flow: int) -> list[tuple[str, str, list[_
     ]
     panels = [("Rates", "Mb/s", rates), ("Delays", "ms", delays)]
     if pictures.height:
-        shown = _per_second(pictures, "frames_rendered", 1.0)
+        shown = _compute_rate(pictures, "frames_rendered", 1.0)
         panels.append(("Pictures", "shown/s", [_Line("pictures shown", shown)]))
         height = pictures.group_by("time_s", maintain_order=True).agg(value=pl.col("frame_height").max())
         panels.append(("Size of the picture", "pixels down", [_Line("height", height)]))
     if speech.height:
-        made_up = _per_second(speech, "concealed_samples", 100 / 48_000)
+        made_up = _compute_rate(speech, "concealed_samples", 100 / 48_000)
         panels.append(("Speech made up by the receiver", "%", [_Line("concealed", made_up)]))
     return [(title, unit, [line for line in lines if line.rows.height]) for title, unit, lines in panels]
 
@@ -211,15 +211,15 @@ def _figure(
             canvas, folder, name, data, run.results.provenance,
             title=said,
             caption=caption,
-            alt=f"Over time, one below the other: {_in_words(panels)}",
+            alt=f"Over time, one below the other: {_describe(panels)}",
             chart=Chart(charts, is_linked=True) if points <= MOST_POINTS else None,
         )  # fmt: skip
 
 
-def _in_words(panels: Sequence[tuple[str, str, list[_Line]]]) -> str:
+def _describe(panels: Sequence[tuple[str, str, list[_Line]]]) -> str:
     parts = []
     for title, unit, lines in panels:
-        each = ", ".join(f"{one.label} {drawing.in_words(_mean(one.rows))}" for one in lines)
+        each = ", ".join(f"{one.label} {drawing.format_value(_mean(one.rows))}" for one in lines)
         parts.append(f"{title} (mean, {unit}): {each}")
     return ". ".join(parts)
 

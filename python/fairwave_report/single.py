@@ -2,7 +2,7 @@
 
 What is drawn is one run, that of the first seed, made once more with series recorded; recording changes nothing else
 of it. Numbers in tables are those of all replications. A live run cannot be made once more: it records the series
-itself (`to_draw`), and those are drawn (`of_live`).
+itself (`to_draw`), and those are drawn (`draw_live`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fairwave_report.call import write_audio
 from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries
 from fairwave_report.completions import draw_transfers
 from fairwave_report.conference import draw_matrices
-from fairwave_report.network import draw_network
+from fairwave_report.network_picture import draw_network
 from fairwave_report.page import Card, Page, TableView
 from fairwave_report.session import draw_rates, draw_sessions, first_sessions
 from fairwave_report.ways import ways
@@ -92,7 +92,7 @@ def drawn(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
 
 
 def to_draw(scenario: Scenario, seed: int) -> Scenario:
-    """The scenario that also records what `of_live` draws: which queues are the busiest is not known before it runs."""
+    """The scenario with recordings of all that `draw_live` draws: the busiest queues are not known before the run."""
     recorded, _ = _recorded(scenario, seed, ["*"])
     asked, added = (one.to_dict().get("record", {}) for one in (scenario, recorded))
     kept = {key: asked[key] for key in ("goodput", "window-interval") if key in asked}
@@ -101,7 +101,7 @@ def to_draw(scenario: Scenario, seed: int) -> Scenario:
     return recorded.with_overrides({f"record.{key}": value for key, value in kept.items()})
 
 
-def of_live(
+def draw_live(
     scenario: Scenario, results: Results, seed: int, *, promise: str, accounts: Sequence[str]
 ) -> DrawnRun:
     """What a live run of the scenario of `to_draw` recorded itself: nothing is simulated."""
@@ -450,7 +450,7 @@ def _series_in_words(panels: Sequence[SeriesPanel]) -> str:
     parts = []
     for one in panels:
         means = one.rows.group_by("name", maintain_order=True).agg(pl.col("value").mean())
-        each = ", ".join(f"{name} {drawing.in_words(mean)}" for name, mean in means.iter_rows())
+        each = ", ".join(f"{name} {drawing.format_value(mean)}" for name, mean in means.iter_rows())
         parts.append(f"{one.title} (mean, {one.unit}): {each}")
     return ". ".join(parts)
 

@@ -79,8 +79,8 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
     delay_s = _seconds(traffic.get("playout-delay", "1 s"))
     watched = received.receive(units.sort("unit"), source, delay_s, frames_shown)
     quality = score(watched.pictures(), watched.originals())
-    frames = per_frame(watched, quality)
-    seconds = per_second(frames)
+    frames = tabulate_frames(watched, quality)
+    seconds = average_seconds(frames)
     with staging(out) as folder:
         received.write(watched.pictures(), folder / f"{group}-received.mp4")
         begin = islice(watched.pictures(), MOST_SECONDS * FRAME_RATE)
@@ -99,7 +99,7 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
     return ViewedClip(f"{group}[0], clip {traffic['clip']}", told, drawn, mp4, file)
 
 
-def per_frame(watched: ReceivedClip, quality: Quality) -> pl.DataFrame:
+def tabulate_frames(watched: ReceivedClip, quality: Quality) -> pl.DataFrame:
     """A row per frame: its type, the layers that were sent, arrived in time and could be decoded, and its scores."""
     from fairwave_video.coding import FRAME_RATE
 
@@ -117,7 +117,7 @@ def per_frame(watched: ReceivedClip, quality: Quality) -> pl.DataFrame:
     )
 
 
-def per_second(frames: pl.DataFrame) -> pl.DataFrame:
+def average_seconds(frames: pl.DataFrame) -> pl.DataFrame:
     """Means over the frames of each second since the first one, and how many were frozen."""
     from fairwave_video.coding import FRAME_RATE
 
@@ -177,9 +177,9 @@ def _seconds_in_words(seconds: pl.DataFrame) -> str:
     psnr, layers = seconds["psnr_db"], seconds["layers_decoded"]
     worst = seconds["second"][psnr.arg_min() or 0]
     return (
-        f"PSNR {drawing.in_words(psnr.mean())} dB in the mean, least {drawing.in_words(psnr.min())} dB in second "
-        f"{worst}; "
-        f"{drawing.in_words(layers.mean())} layers decoded; {seconds['frozen'].sum()} frames frozen"
+        f"PSNR {drawing.format_value(psnr.mean())} dB in the mean, "
+        f"least {drawing.format_value(psnr.min())} dB in second {worst}; "
+        f"{drawing.format_value(layers.mean())} layers decoded; {seconds['frozen'].sum()} frames frozen"
     )
 
 

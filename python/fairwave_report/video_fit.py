@@ -75,7 +75,7 @@ def pictures() -> Iterator[av.VideoFrame]:
 def material() -> Material:
     """Encodes the pictures: the quantiser by rate, then from every beginning."""
     shown = list(pictures())
-    coded = coding.at_rate(shown, RATE)
+    coded = coding.code_rate(shown, RATE)
     later = (coding.encode(shown[first:], coded.quantiser) for first in range(1, coding.GROUP))
     return Material((coded, *later))
 

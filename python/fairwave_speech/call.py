@@ -259,7 +259,7 @@ def _talkspurts_from(
     heard = np.flatnonzero(at >= 0)
     leaders, where = np.unique(spurt[heard], return_index=True)
     begin[leaders] = at[heard[where]] - within[heard[where]] * frame
-    return _one_after_another(begin, spurt, first, frame)
+    return _chain_units(begin, spurt, first, frame)
 
 
 def _check_length(samples: int) -> None:
@@ -272,10 +272,10 @@ def _positions(created: Times, plan: Schedule, frame: int) -> NDArray[np.int64]:
     spurt = plan.talkspurt
     first = np.searchsorted(spurt, np.arange(len(plan.delay_s)))
     begin = np.rint((created[first] - created[0] + plan.delay_s) * RATE).astype(np.int64)
-    return _one_after_another(begin, spurt, first, frame)
+    return _chain_units(begin, spurt, first, frame)
 
 
-def _one_after_another(
+def _chain_units(
     begin: NDArray[np.int64], spurt: NDArray[np.int64], first: NDArray[np.int64], frame: int
 ) -> NDArray[np.int64]:
     """Places of all units of whole talkspurts that begin there, or where the one before ends."""

@@ -63,7 +63,7 @@ class Coder:
     @property
     def is_there(self) -> bool:
         """Whether the libraries at hand encode and decode it."""
-        return _both_ways(self.library)
+        return _has_both_directions(self.library)
 
     def encode(self, frames: Samples) -> list[bytes]:
         """The packet that carries each row.
@@ -190,7 +190,7 @@ CODERS: dict[str, Coder] = {
 
 
 @cache
-def _both_ways(library: str) -> bool:
+def _has_both_directions(library: str) -> bool:
     try:
         import av.codec.codec
         import av.error

@@ -174,7 +174,7 @@ def _decoder(folder: Path) -> Any:  # noqa: ANN401 -- the engine has no types
         grammar = Path(scratch) / "digits.gram"
         grammar.write_text(_GRAMMAR.format(" | ".join(WORDS)), encoding="ascii")
         try:
-            acoustic = _without_dither(folder / "hmm", Path(scratch))
+            acoustic = _disable_dither(folder / "hmm", Path(scratch))
             return Decoder(
                 hmm=str(acoustic),
                 dict=str(folder / "lm" / "tidigits.dic"),
@@ -193,7 +193,7 @@ def _decoder(folder: Path) -> Any:  # noqa: ANN401 -- the engine has no types
             raise SpeechError(f"{folder}: not an acoustic model that can be loaded ({error})") from error
 
 
-def _without_dither(model: Path, scratch: Path) -> Path:
+def _disable_dither(model: Path, scratch: Path) -> Path:
     """The model with its own dithering switched off, which is seeded by the clock and would make every run differ."""
     copy = scratch / "hmm"
     shutil.copytree(model, copy)

@@ -137,7 +137,7 @@ class AlignedRecording:
         return said.tolist(), heard.tolist()
 
 
-def beside(original: Samples, heard: Samples) -> AlignedRecording:
+def align(original: Samples, heard: Samples) -> AlignedRecording:
     """Finds each talkspurt of the original in a recording.
 
     Args:

@@ -9,7 +9,7 @@ import typer
 
 from fairwave import layers
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, overrides, positive, where
+from fairwave.cli.input import BadInputError, overrides, positive, run_place
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -89,7 +89,7 @@ def study(
 ) -> None:
     """Carry out a study: every figure and table of its papers, and a verdict per claim."""
     need_all("fairwave study", "studies")
-    with where(cluster):
+    with run_place(cluster):
         run_study(
             name,
             out,

@@ -51,7 +51,7 @@ LITTLE_SEEN = 5.0
 def counts(measure: Measure, *samples: NDArray[np.float64]) -> float:
     """The smallest difference between these samples of a measure that counts, in its unit."""
     means = [float(np.nanmean(one)) for one in samples if not np.isnan(one).all()]
-    return _COUNTING.get().of(measure).between(*means)
+    return _COUNTING.get().find(measure).difference(*means)
 
 
 def contrast(

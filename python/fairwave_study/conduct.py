@@ -359,7 +359,7 @@ def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> D
     panels: list[drawing.Panel] = []
     parts: list[pl.DataFrame] = []
     for position, measure in enumerate(figure.measures):
-        measured = data.measured(measure, figure.grid).at(**figure.fix)
+        measured = data.measured(measure, figure.grid).select(**figure.fix)
         by = [axis for axis in (figure.x, figure.series) if axis]
         summary = measured.summary(by)
         several = len(figure.measures) > 1
@@ -380,7 +380,7 @@ def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> D
             canvas, folder, figure.id, pl.concat(parts, how="vertical_relaxed"), provenance,
             title=figure.title, caption=figure.caption, source=figure.source,
             alt=f"{_alt(figure)}. {drawing.told(panels)}",
-            chart=chart.of_panels(panels),
+            chart=chart.chart_panels(panels),
         )  # fmt: skip
 
 

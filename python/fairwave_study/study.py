@@ -54,7 +54,7 @@ class Data:
         key = (grid, id(measure))
         if key not in self._known:
             # The measure is kept beside what it gave, so that its id stays taken.
-            self._known[key] = (measure, measure.over(self.results[grid]))
+            self._known[key] = (measure, measure.compute(self.results[grid]))
         return self._known[key][1]
 
 

@@ -5,7 +5,7 @@ frames comes the model that the simulator draws from (:mod:`~fairwave_video.tes`
 """
 
 from fairwave_video.clips import Clip, clip
-from fairwave_video.coding import Coded, CodedFrame, at_rate, encode
+from fairwave_video.coding import Coded, CodedFrame, code_rate, encode
 from fairwave_video.errors import VideoError
 
-__all__ = ["Clip", "Coded", "CodedFrame", "VideoError", "at_rate", "clip", "encode"]
+__all__ = ["Clip", "Coded", "CodedFrame", "VideoError", "clip", "code_rate", "encode"]

@@ -175,16 +175,16 @@ def _kind(data: bytes) -> str:
     return "IPBS"[data[start] >> 6]
 
 
-def at_rate(pictures: list[av.VideoFrame], rate: float) -> Coded:
+def code_rate(pictures: list[av.VideoFrame], rate: float) -> Coded:
     """The clip coded at the constant quantiser that brings its mean rate nearest to `rate` bits per second.
 
     Raises:
         VideoError: The finest or the coarsest quantiser does not reach the rate.
     """
-    return at_rates(pictures, [rate], between=False)[0]
+    return code_rates(pictures, [rate], between=False)[0]
 
 
-def at_rates(
+def code_rates(
     pictures: list[av.VideoFrame], rates: Sequence[float], tolerance: float = 0.02, *, between: bool = True
 ) -> list[Coded]:
     """The clip coded at each of several mean rates, by quantisers that are as constant as can be.
@@ -203,10 +203,10 @@ def at_rates(
         VideoError: The finest or the coarsest quantiser does not reach a rate.
     """
     made = {quantiser: encode(pictures, quantiser) for quantiser in QUANTISERS}
-    return [_at_rate(pictures, rate, tolerance, made, between=between) for rate in rates]
+    return [_code_rate(pictures, rate, tolerance, made, between=between) for rate in rates]
 
 
-def _at_rate(
+def _code_rate(
     pictures: list[av.VideoFrame], rate: float, tolerance: float, made: dict[float, Coded], *, between: bool
 ) -> Coded:
     finest, coarsest = (made[quantiser] for quantiser in QUANTISERS)
@@ -235,10 +235,10 @@ def _at_rate(
     best = min(made.values(), key=lambda coded: abs(coded.rate - rate))
     if not between or abs(best.rate / rate - 1) <= tolerance or above is below:
         return best
-    return _between(pictures, rate, tolerance, above, below, best)
+    return _mix_quantisers(pictures, rate, tolerance, above, below, best)
 
 
-def _between(
+def _mix_quantisers(
     pictures: list[av.VideoFrame], rate: float, tolerance: float, above: Coded, below: Coded, best: Coded
 ) -> Coded:
     """The nearest to `rate` of codings whose quantisers change between those of `above` and `below`."""

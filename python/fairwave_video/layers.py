@@ -1,7 +1,7 @@
 """A clip in cumulative layers: one coding per number of layers, and what each layer adds.
 
 Layer rates l₁ … l_k make cumulative rates c_j = l₁ + … + l_j (paper 002 §3.3). The clip is coded k times, version j so
-that its mean rate is c_j (:func:`fairwave_video.coding.at_rates`), and layer j of a frame carries what version j has
+that its mean rate is c_j (:func:`fairwave_video.coding.code_rates`), and layer j of a frame carries what version j has
 more than version j − 1. Who receives the first j layers of a frame sees it as version j shows it. Each layer's own rate
 is met within a few per cent: of a rate c_j that is missed by little, a thin layer above much else would miss a lot.
 
@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from fairwave_video.clips import PIXELS, Clip, clip
-from fairwave_video.coding import FRAME_RATE, Coded, at_rates
+from fairwave_video.coding import FRAME_RATE, Coded, code_rates
 from fairwave_video.errors import VideoError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _layered(name: str, rates: tuple[float, ...]) -> LayeredClip:
     found = clip(name, PIXELS)
     cumulative = [sum(rates[: place + 1]) for place in range(len(rates))]
     try:
-        versions = at_rates(list(found.pictures()), cumulative, TOLERANCE)
+        versions = code_rates(list(found.pictures()), cumulative, TOLERANCE)
     except VideoError as error:
         raise VideoError(f"clip {name!r}, the layers' cumulative rates: {error}") from None
     for place in range(1, len(rates)):

@@ -132,15 +132,15 @@ def fit(sequences: Sequence[Sequence[float]], cells: int, lags: int) -> Tes:
     # Where both signs do equally well, as they do when the stitching is symmetric, TES⁺ comes first.
     _, sign, alpha, phi, xi = min(grid, key=lambda point: round(point[0], 9))
 
-    def within(point: Values) -> tuple[float, float, float]:
+    def bound(point: Values) -> tuple[float, float, float]:
         return (
             float(np.clip(point[0], 1e-3, 1)),
             float(np.clip(point[1], -1, 1)),
             float(np.clip(point[2], 0, 1)),
         )
 
-    best = minimize(lambda point: error(sign, *within(point)), [alpha, phi, xi], method="Nelder-Mead")
-    alpha, phi, xi = (round(value, 4) for value in within(best.x))
+    best = minimize(lambda point: error(sign, *bound(point)), [alpha, phi, xi], method="Nelder-Mead")
+    alpha, phi, xi = (round(value, 4) for value in bound(best.x))
     return Tes(sign, alpha, phi, xi, tuple(edges), tuple(float(level) for level in levels))
 
 

@@ -22,7 +22,7 @@ FIXED = {
 
 def short(steers, **more):
     task = default(steers)
-    return gym.Task.of(task.scenario.with_overrides({"duration": "3 s"}), vary=task.train, **more)
+    return gym.Task.create(task.scenario.with_overrides({"duration": "3 s"}), vary=task.train, **more)
 
 
 @pytest.mark.parametrize("make", [gym.RateEnv, gym.WindowEnv])
@@ -194,7 +194,7 @@ def test_each_episode_has_a_seed_of_its_own_even_after_one_reset_with_a_seed():
 
 
 def test_delays_in_steps_and_in_the_tables_of_the_run_agree():
-    task = gym.Task.of(default("rate").scenario.with_overrides(FIXED))
+    task = gym.Task.create(default("rate").scenario.with_overrides(FIXED))
     env = gym.RateEnv(task)
     env.reset(seed=3)
     infos = [env.step([0.0])[4] for _ in range(400)]
@@ -214,4 +214,4 @@ def test_laws_in_python_are_refused():
 
     scenario = default("rate").scenario.with_overrides({"link.a>b.loss": "gym-python-loss"})
     with pytest.raises((ValueError, fw.ScenarioError), match=r"Python|built-in"):
-        gym.RateEnv(gym.Task.of(scenario)).reset(seed=1)
+        gym.RateEnv(gym.Task.create(scenario)).reset(seed=1)

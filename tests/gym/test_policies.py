@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import fairwave as fw
 import fairwave.gym as gym
-from fairwave import policies
+from fairwave import policy_files
 from fairwave.cli import app as cli
 from fairwave.gym.task import default
 
@@ -28,7 +28,7 @@ def test_a_policy_steers_from_outside_as_it_does_within_the_run(steers):
     task = default(steers)
     control = {"name": "webrtc", "control": plain(steers).law()} if steers == "rate" else plain(steers).law()
     within = task.scenario.with_overrides({f"flow.{task.flow}.transport": control}).run(4)
-    env = {"rate": gym.RateEnv, "window": gym.WindowEnv}[steers](gym.Task.of(task.scenario))
+    env = {"rate": gym.RateEnv, "window": gym.WindowEnv}[steers](gym.Task.create(task.scenario))
     observation, _ = env.reset(seed=1, options={"run_seed": 4})
     over = False
     while not over:
@@ -89,25 +89,25 @@ def test_files_that_hold_no_policy_say_why(tmp_path, change, words):
     table = json.loads(plain("rate").save(tmp_path / "p.json").read_text())
     table.update(change)
     (tmp_path / "p.json").write_text(json.dumps({key: one for key, one in table.items() if one is not None}))
-    with pytest.raises(policies.PolicyError, match=words):
-        policies.law(tmp_path / "p.json")
+    with pytest.raises(policy_files.PolicyError, match=words):
+        policy_files.law(tmp_path / "p.json")
 
 
 def test_a_policy_for_windows_is_no_rate_controller(tmp_path):
     where = plain("window").save(tmp_path / "w.json")
-    with pytest.raises(policies.PolicyError, match="tcp/policy"):
-        policies.law(where, "rate")
+    with pytest.raises(policy_files.PolicyError, match="tcp/policy"):
+        policy_files.law(where, "rate")
 
 
 def test_layers_that_do_not_fit_are_refused_by_reader_and_simulator(tmp_path):
     table = json.loads(plain("rate").save(tmp_path / "p.json").read_text())
     table["layers"][0]["weights"][0].pop()
     (tmp_path / "p.json").write_text(json.dumps(table))
-    with pytest.raises(policies.PolicyError, match="10"):
+    with pytest.raises(policy_files.PolicyError, match="10"):
         gym.Policy.load(tmp_path / "p.json")
     with pytest.raises(fw.ScenarioError, match="9 weights"):
         default("rate").scenario.with_overrides(
-            {"flow.call.transport": {"name": "webrtc", "control": policies.law(tmp_path / "p.json")}}
+            {"flow.call.transport": {"name": "webrtc", "control": policy_files.law(tmp_path / "p.json")}}
         )
 
 

@@ -13,7 +13,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "gym" / "call-task.toml"
 
 
 def of(**vary):
-    return gym.Task.of(
+    return gym.Task.create(
         default("rate").scenario, vary={key.replace("__", "."): value for key, value in vary.items()}
     )
 
@@ -59,22 +59,22 @@ def test_ranges_are_drawn_within_their_bounds_and_logarithms_evenly():
 )
 def test_what_cannot_be_varied_is_refused_with_its_path(vary, words):
     with pytest.raises(gym.TaskError, match=words) as error:
-        gym.Task.of(default("rate").scenario, vary=vary)
+        gym.Task.create(default("rate").scenario, vary=vary)
     assert next(iter(vary)) in str(error.value)
 
 
 def test_flows_that_cannot_be_steered_and_too_many_are_refused():
     cubic = default("window").scenario.with_overrides({"flow.download.transport": "tcp/cubic"})
     with pytest.raises(gym.TaskError, match="tcp/policy"):
-        gym.Task.of(cubic)
+        gym.Task.create(cubic)
     two = default("rate").scenario.with_overrides({"flow.call.count": 2})
     with pytest.raises(gym.TaskError, match="flow"):
-        gym.Task.of(two)
-    assert gym.Task.of(two, "call[1]").index == 1
+        gym.Task.create(two)
+    assert gym.Task.create(two, "call[1]").index == 1
     with pytest.raises(gym.TaskError, match="WindowEnv"):
         gym.RateEnv(default("window"))
     with pytest.raises(gym.TaskError, match="interval"):
-        gym.Task.of(default("rate").scenario, interval="1 h")
+        gym.Task.create(default("rate").scenario, interval="1 h")
 
 
 def test_files_that_are_no_task_say_so(tmp_path):
@@ -95,7 +95,7 @@ def test_files_that_are_no_task_say_so(tmp_path):
 def test_a_trace_may_be_drawn(tmp_path):
     (tmp_path / "up.csv").write_text("time_s,rate_mbps\n0,1\n1,2\n2,0.5\n")
     scenario = default("rate").scenario
-    task = gym.Task.of(
+    task = gym.Task.create(
         scenario,
         vary={"link.a>b.rate": {"one-of": [{"law": "trace", "file": "up.csv", "after": "repeat"}]}},
         folder=tmp_path,

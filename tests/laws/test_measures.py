@@ -129,7 +129,7 @@ def test_where_it_is_not_defined_it_is_null_with_the_reason(results):
         return 1.0 if run.seed % 2 else fw.Undefined("even seeds have no mood")
 
     assert results.measured("moody", "voice").frame["value"].to_list() == [1.0, None, 1.0]
-    said = remarks.told(results, "moody", "voice")
+    said = remarks.list_notes(results, "moody", "voice")
     assert [str(one) for one in said] == ["not defined: even seeds have no mood (in 1 of 3 runs)"]
     assert remarks.undefined(results, "moody", "voice") == ""
     assert remarks.undefined(results, "moody", "files") == "files have no mood"

@@ -32,10 +32,10 @@ def study():
     axes["flows"] = vary("flow.voice.count", [2, 6])
 
     def rises(data):
-        return comparisons.rises(data.measured(loss, "main").at(transport="udp"), "flows")
+        return comparisons.rises(data.measured(loss, "main").select(transport="udp"), "flows")
 
     def falls(data):
-        return comparisons.falls(data.measured(loss, "main").at(transport="udp"), "flows")
+        return comparisons.falls(data.measured(loss, "main").select(transport="udp"), "flows")
 
     return Study(
         name="small",

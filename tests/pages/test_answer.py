@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from fairwave.answers.bands import SCALES, counted, enough, in_words, scale_of
+from fairwave.answers.bands import SCALES, counted, describe_bands, enough, scale_of
 from fairwave.answers.lines import lines
-from fairwave.answers.verdict import of_comparison, of_points, of_run
+from fairwave.answers.verdict import judge_comparison, judge_points, judge_run
 from fairwave.measuring import measures
 from fairwave.measuring.remarks import Remark
 from fairwave.measuring.statistics import Interval, interval
@@ -66,7 +66,7 @@ def test_the_bands_of_a_picture_lie_side_by_side_from_end_to_end(scale):
 
 def test_an_interval_over_a_bound_leaves_it_undecided():
     assert MOS.bands(mean(3.7, 0.05)) == ["good"]
-    assert in_words(MOS.bands(mean(3.6, 0.05)), 10) == "undecided after 10 runs: fair to good"
+    assert describe_bands(MOS.bands(mean(3.6, 0.05)), 10) == "undecided after 10 runs: fair to good"
     assert MOS.bands(mean(3.3, 0.6)) == ["good", "fair", "poor"]
     assert MISSED.bands(mean(1.0, 0.5)) == ["good", "fair"]
     assert MOS.bands(interval([3.7])) == ["good"], (
@@ -87,7 +87,7 @@ def calls(scores, seeds=(1, 2, 3)):
 def told(scores, key="", **more):
     results = calls(scores, **more)
     found = lines(results, "transport", "voice", [measures.mos("voice")])
-    return of_comparison(found, "transport", "voice", results, key)
+    return judge_comparison(found, "transport", "voice", results, key)
 
 
 def test_alternatives_are_sorted_into_bands_and_the_best_is_ahead_by_the_paired_difference():
@@ -124,7 +124,7 @@ def test_a_rating_beyond_the_ranges_of_the_model_is_said_to_be():
     results = calls({"udp": [1.0, 1.0, 1.0]})
     (line,) = lines(results, "transport", "voice", [measures.mos("voice")])
     line = replace(line, remarks=(Remark("extrapolated", "delay 900 ms outside 0–500 ms", 4, 6),))
-    sure = of_comparison([line], "transport", "voice", results).sure
+    sure = judge_comparison([line], "transport", "voice", results).sure
     assert sure.endswith("4 of 6 calls lie outside the ranges of the E-model: their MOS is extrapolated.")
 
 
@@ -153,7 +153,7 @@ def test_others_get_most_and_least_only_where_that_is_more_than_chance():
         if one.measure.id == "goodput"
     )
     own = lines(results, "transport", "voice", [measures.mos("voice")])
-    said = of_comparison([*own, replace(line, group="ftp")], "transport", "voice", results)
+    said = judge_comparison([*own, replace(line, group="ftp")], "transport", "voice", results)
     assert said.sentences[-1] == (
         "Meanwhile ftp gets 0.03 to 0.06 Mb/s of goodput: most over Vegas, least over UDP (differences count from "
         "2 %)."
@@ -162,12 +162,12 @@ def test_others_get_most_and_least_only_where_that_is_more_than_chance():
 
 def test_a_run_tells_of_each_group_by_what_it_is():
     results = calls({"udp": [3.9, 4.0, 4.1]})
-    answer = of_run(results, {"voice": "voice"}, lambda _: "R 80: loss costs 9 points")
+    answer = judge_run(results, {"voice": "voice"}, lambda _: "R 80: loss costs 9 points")
     assert answer.sentences == ["The 2 calls of voice are good: MOS 4.00 ± 0.25 (R 80: loss costs 9 points)."]
-    answer = of_run(results, {"voice": "bulk"}, lambda _: "")
+    answer = judge_run(results, {"voice": "bulk"}, lambda _: "")
     assert answer.sentences == ["voice gets 0.0300 ± 0.0000 Mb/s of goodput."]
     assert answer.pictures == []
-    assert of_run(results, {}, lambda _: "").sentences == ["No flow was on long enough to be measured."]
+    assert judge_run(results, {}, lambda _: "").sentences == ["No flow was on long enough to be measured."]
 
 
 def test_a_comparison_names_the_key_and_the_values_that_were_varied():
@@ -201,7 +201,7 @@ def test_what_is_undecided_says_how_many_runs_probably_decide():
 def test_a_grid_is_told_by_its_points_in_their_order():
     cells = {5: mean(4.1, 0.1), 10: mean(3.7, 0.05), 20: mean(2.0, 0.1)}
     results = calls({"udp": [3.9, 4.0, 4.1]})
-    answer = of_points(
+    answer = judge_points(
         [("mos", cells)],
         lambda *labels: f"with voice.count = {' and '.join(map(str, labels))}",
         "voice",
@@ -235,9 +235,9 @@ def test_a_study_counts_its_claims_and_names_first_those_that_do_not_hold():
 
 
 def test_a_mean_outside_the_picture_lies_at_its_edge():
-    assert MISSED.at(50.0) == 100.0
-    assert MOS.at(0.0) == 0.0
-    assert MOS.at(4.5) == 100.0
+    assert MISSED.locate(50.0) == 100.0
+    assert MOS.locate(0.0) == 0.0
+    assert MOS.locate(4.5) == 100.0
 
 
 def conference(scores):
@@ -260,13 +260,13 @@ def conference(scores):
 def test_participants_whose_interval_touches_several_bands_count_as_undecided_and_not_as_good():
     twelve = {f"p{at}": (2.4 + at / 60, 3.4 + at / 60) for at in range(12)}
     results, groups = conference(twelve)
-    first = of_run(results, dict.fromkeys(groups, "media"), lambda _: "").sentences[0]
+    first = judge_run(results, dict.fromkeys(groups, "media"), lambda _: "").sentences[0]
     assert first == "Of the 12 participants, the call team is undecided for 12."
     mixed = dict(
         zip(twelve, [(4.0, 4.01)] * 5 + [(3.3, 3.3)] * 4 + [(2.0, 2.01)] + [(2.0, 4.0)] * 2, strict=True)
     )
     results, groups = conference(mixed)
-    first = of_run(results, dict.fromkeys(groups, "media"), lambda _: "").sentences[0]
+    first = judge_run(results, dict.fromkeys(groups, "media"), lambda _: "").sentences[0]
     assert (
         first
         == "Of the 12 participants, the call team is good for 5, fair for 4, poor for 1 and undecided for 2."

@@ -12,7 +12,7 @@ from matplotlib import colormaps
 
 import fairwave
 from fairwave.measuring import measures
-from fairwave_report import figures, grids, labels, network, session, style
+from fairwave_report import figures, grids, labels, network_picture, session, style
 from fairwave_report.chart import Chart, ChartPanel, ChartSeries
 from fairwave_report.page import fonts
 from fairwave_report.ways import ways
@@ -50,8 +50,8 @@ def two_lines() -> fairwave.Scenario:
 def detours() -> tuple[int, int]:
     """Nodes in the figure of the network, and links that only failover uses."""
     several = ways(two_lines(), 1)
-    stands, places = network.layout(two_lines().plan(1))
-    taken = network.add_detours([way.links for way in several if not way.is_first], stands, places)
+    stands, places = network_picture.layout(two_lines().plan(1))
+    taken = network_picture.add_detours([way.links for way in several if not way.is_first], stands, places)
     return len(places), len(taken - {name for way in several if way.is_first for name in way.links})
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 import fairwave
-from fairwave.answers.of_results import answer
+from fairwave.answers.results_api import answer
 
 Table = dict[str, Any]
 

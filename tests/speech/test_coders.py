@@ -130,7 +130,7 @@ def test_packets_that_a_coder_cannot_fill_are_heard_by_another() -> None:
 
 
 def test_libraries_without_an_encoder_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not coders._both_ways("gsm"), "ffmpeg decodes it and does not encode it"
-    assert not coders._both_ways("no such codec")
-    monkeypatch.setattr(coders, "_both_ways", lambda library: library != "g722")
+    assert not coders._has_both_directions("gsm"), "ffmpeg decodes it and does not encode it"
+    assert not coders._has_both_directions("no such codec")
+    monkeypatch.setattr(coders, "_has_both_directions", lambda library: library != "g722")
     assert heard_as("g722", 160) == (STAND_IN, "no coder for g722 here")

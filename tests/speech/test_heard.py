@@ -44,7 +44,7 @@ def calls(**overrides: object) -> Scenario:
 
 
 def heard(scenario: Scenario) -> RecordedCall:
-    return RecordedCall.of(SPEECH, scenario, "voice")
+    return RecordedCall.choose(SPEECH, scenario, "voice")
 
 
 def flow(one: RecordedCall) -> dict:
@@ -87,23 +87,27 @@ def test_of_several_calls_one_is_heard_and_the_group_is_measured_over_all() -> N
     for measure, column in ((measures.mos, "mos"), (measures.goodput_per_flow, "goodput_bps")):
         expected = mine.group_by("run", maintain_order=True).agg(pl.col(column).mean())[column]
         scale = 1e-3 if column == "goodput_bps" else 1.0
-        assert measure("voice").over(whole).frame["value"].to_list() == pytest.approx(
+        assert measure("voice").compute(whole).frame["value"].to_list() == pytest.approx(
             (expected * scale).to_list()
         )
     x = mine.group_by("run", maintain_order=True).agg(pl.col("goodput_bps"))["goodput_bps"]
     jain = [float(np.sum(one) ** 2 / (len(one) * np.square(one).sum())) for one in map(np.array, x)]
-    assert measures.fairness("voice").over(whole).frame["value"].to_list() == pytest.approx(jain)
+    assert measures.fairness("voice").compute(whole).frame["value"].to_list() == pytest.approx(jain)
     # An index is each flow's timely units over those it sent, and the heard call counts among them.
     timely = results.to_polars("timeliness").filter(
         (pl.col("group").cast(pl.String) != "files") & (pl.col("reading").cast(pl.String) == "delay")
     )
     shares = timely.join(mine.select("run", "group", "flow", "units_sent"), on=["run", "group", "flow"])
     means = shares.group_by("run", maintain_order=True).agg((pl.col("timely") / pl.col("units_sent")).mean())
-    assert measures.index("voice", "delay").over(whole).frame["value"].to_list() == pytest.approx(
+    assert measures.index("voice", "delay").compute(whole).frame["value"].to_list() == pytest.approx(
         means["timely"].to_list()
     )
     # What others have is as the simulator measured it.
-    assert measures.goodput("files").over(whole).frame.equals(measures.goodput("files").over(results).frame)
+    assert (
+        measures.goodput("files")
+        .compute(whole)
+        .frame.equals(measures.goodput("files").compute(results).frame)
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,7 @@ def test_codec_and_packets_are_the_scenarios(traffic: dict, seconds: float, payl
     assert units["payload"].unique().to_list() == [payload]
     # Hosts' clocks are not quite right.
     assert np.diff(units["created_s"].to_numpy()).min() == pytest.approx(seconds, rel=0.01)
-    assert measures.mos("voice").over(one.scenario.run(1)).frame["value"][0] is not None
+    assert measures.mos("voice").compute(one.scenario.run(1)).frame["value"][0] is not None
 
 
 def test_whoever_sends_silence_sends_it_when_heard() -> None:
@@ -166,7 +170,7 @@ traffic = "voice"
     ways = {way["name"]: way["forward"] for way in load(hops).plan()["flows"]}
     now = {
         way["name"]: way["forward"]
-        for way in RecordedCall.of(SPEECH, load(hops), "voice").scenario.plan()["flows"]
+        for way in RecordedCall.choose(SPEECH, load(hops), "voice").scenario.plan()["flows"]
     }
     assert now["heard[0]"] == ways["voice[2]"]
     assert [now[f"voice[{i}]"] for i in range(2)] == [ways[f"voice[{i}]"] for i in range(2)]

@@ -266,7 +266,7 @@ def test_the_quantile_of_delays_is_that_of_the_packets():
     units = results.to_polars("units").filter(~pl.col("flow").cast(pl.String).str.starts_with("other"))
     delays = (1e3 * (units["arrived_s"] - units["created_s"])).drop_nans()
     for measure, part in ((q.MEDIAN, 0.5), (q.LATEST_TENTH, 0.9)):
-        (found,) = measure.over(results).frame["value"]
+        (found,) = measure.compute(results).frame["value"]
         assert found == pytest.approx(delays.quantile(part), abs=4), measure.id
 
 
@@ -279,7 +279,7 @@ def test_what_a_class_loses_at_the_bottleneck_is_what_came_and_was_not_served_an
             "value"
         ),
     )
-    found = q.DROPPED.over(results).frame
+    found = q.DROPPED.compute(results).frame
     assert dict(found.select(pl.col("class").cast(pl.String), "value").iter_rows()) == pytest.approx(
         dict(lost.iter_rows())
     )
@@ -354,8 +354,8 @@ def test_the_calibrated_cell_comes_out_as_printed_within_a_tenth():
 
 def test_the_decimal_logarithm_is_that_of_equation_1():
     results = points.dumbbell(Extent(duration=10), **points.loads("CA2", BASE)).replicate(1)
-    natural, decimal = (one.over(results).frame["value"][0] for one in (q.MOS, q.DECIMAL_MOS))
-    delay, loss = (one.over(results).frame["value"][0] for one in (q.END_TO_END, q.TOTAL_LOSS))
+    natural, decimal = (one.compute(results).frame["value"][0] for one in (q.MOS, q.DECIMAL_MOS))
+    delay, loss = (one.compute(results).frame["value"][0] for one in (q.END_TO_END, q.TOTAL_LOSS))
     assert loss > 1
     rating, opinion = _native.simplified_quality(delay / 1e3, loss / 100)
     assert natural == pytest.approx(opinion)
@@ -447,9 +447,9 @@ def test_the_variance_from_the_distribution_is_that_of_the_packets():
     results = base.replicate(1)
     units = results.to_polars("units").filter(~pl.col("flow").cast(pl.String).str.starts_with("other"))
     delays = (1e3 * (units["arrived_s"] - units["created_s"])).drop_nans()
-    (found,) = q.VARIANCE.over(results).frame["value"]
+    (found,) = q.VARIANCE.compute(results).frame["value"]
     assert found == pytest.approx(delays.var(), rel=0.1)
-    cdf = q.CDF.over(results).frame
+    cdf = q.CDF.compute(results).frame
     at_100 = cdf.filter(pl.col("delay") == 100)["value"][0]
     assert at_100 == pytest.approx((delays <= 100).mean(), abs=1e-9)
 

@@ -135,7 +135,7 @@ def test_short_handoffs_are_where_all_together_get_most():
         return 5 + 0.4 * (system == 2) if calm else 2 + 0.4 * system
 
     found = calmest(
-        handoffs(rate).measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).at(down="500 ms").without("down")
+        handoffs(rate).measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).select(down="500 ms").drop_axes("down")
     )
     assert found[STANDARD] - found[RESPONSIVE] == pytest.approx(np.full(len(SEEDS), 0.4))
     assert of_parts("S19", handoffs(rate))["TCP(1, 0.5) more"] == "reproduced"
@@ -193,7 +193,7 @@ class Errors:
 
     def measured(self, measure, grid):
         found = self.crowd.measured(measure, grid)
-        return found if grid == n.ERRORS_100 else found.without("wireless")
+        return found if grid == n.ERRORS_100 else found.drop_axes("wireless")
 
 
 def test_few_errors_and_many_are_two_claims():

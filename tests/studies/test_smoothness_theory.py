@@ -20,7 +20,7 @@ def run(name, **labels):
 
 
 def mean(measure, results):
-    return measure.over(results).interval().mean
+    return measure.compute(results).interval().mean
 
 
 @pytest.mark.parametrize("name", PAIRS)

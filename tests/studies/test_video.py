@@ -238,7 +238,7 @@ def test_normalised_throughputs_weighted_by_flows_come_to_the_use_of_the_link(ou
     data = outcome[0].data
     shares = {
         group: data.measured(quantities.normalised(group, points.MEGABITS), points.FRIENDLY)
-        .at(flows=40, tcp=20, transport=DVRC)
+        .select(flows=40, tcp=20, transport=DVRC)
         .frame["value"]
         .to_numpy()
         for group in ("video", "ftp")

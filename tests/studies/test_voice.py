@@ -220,7 +220,7 @@ def test_every_transport_carries_a_single_call_on_an_empty_path_without_errors()
     assert (flows["packets_retransmitted"] == 0).all()
     for transport in ("udp", "tcp/vegas", "tcp/westwood", "tcp/real"):
         # After each silence ns-2's TCPs start from one segment again, which holds the first words up.
-        assert (q.DELAY_P95.over(results).samples(transport=transport) < 300).all(), transport
+        assert (q.DELAY_P95.compute(results).samples(transport=transport) < 300).all(), transport
 
 
 def test_redundancy_repairs_and_a_deadline_keeps_speech_young():

@@ -31,22 +31,22 @@ def test_the_same_pictures_give_the_same_bytes(pictures):
 
 
 def test_the_quantiser_is_chosen_for_the_rate(pictures):
-    assert coding.at_rate(pictures, 120e3).rate == pytest.approx(120e3, rel=0.1)
+    assert coding.code_rate(pictures, 120e3).rate == pytest.approx(120e3, rel=0.1)
 
 
 def test_a_rate_within_a_step_of_whole_quantisers_is_met_between_them(pictures):
     finer, coarser = (coding.encode(pictures, quantiser) for quantiser in (2.0, 3.0))
     rate = (finer.rate * coarser.rate) ** 0.5
-    (found,) = coding.at_rates(pictures, [rate], 0.01)
+    (found,) = coding.code_rates(pictures, [rate], 0.01)
     assert found.rate == pytest.approx(rate, rel=0.01)
     assert found.kinds == finer.kinds
-    (constant,) = coding.at_rates(pictures, [rate], 0.01, between=False)
+    (constant,) = coding.code_rates(pictures, [rate], 0.01, between=False)
     assert constant == coding.encode(pictures, constant.quantiser)
 
 
 def test_a_rate_out_of_reach_is_refused_with_the_rates_that_are_not(pictures):
     with pytest.raises(VideoError, match=r"rate 1 kb/s: .* can be coded at \d+ to \d+ kb/s"):
-        coding.at_rate(pictures, 1e3)
+        coding.code_rate(pictures, 1e3)
 
 
 @pytest.mark.parametrize("quantiser", [0.5, 32, float("nan")])

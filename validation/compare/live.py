@@ -2,9 +2,9 @@
 
 Each case is run live, several times with different seeds, and simulated with the same seeds and more. Where a measure
 does not agree, more live runs replace the first. Measures and margins are those of ``fairwave live --beside``
-(:mod:`fairwave.live.beside`); the margins were fixed before the first run. A measure is *alike* if the means are within
-its margin, *undecided* if they are not but the 95 % interval of their difference (Welch's) contains 0, and *differs*
-otherwise. Then ``validation/compare/live.toml`` gives the reason, and the run ends with status 1 where it does not.
+(:mod:`fairwave.live.comparison`); the margins were fixed before the first run. A measure is *alike* if the means are
+within its margin, *undecided* if they are not but the 95 % interval of their difference (Welch) contains 0, and
+*differs* otherwise. Then ``validation/compare/live.toml`` gives the reason, and the run ends with status 1 where it does not.
 
 ``--case PATTERN`` runs some cases and writes nothing. ``--renew PATTERN`` runs some and writes the page with the kept
 numbers of all others. ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use
@@ -35,7 +35,7 @@ from typing import Any
 
 import fairwave
 from fairwave.live import Live, live, missing
-from fairwave.live.beside import (
+from fairwave.live.comparison import (
     GOODPUT,
     KERNEL,
     LOSS,

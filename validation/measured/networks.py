@@ -80,7 +80,7 @@ MACHINES, CORES, PRICE = 100, 16, 0.05
 def network(case: str) -> Network:
     """A network of the table."""
     if case == CASES[0]:
-        return language.of_table(LARGE, ROOT)
+        return language.parse_table(LARGE, ROOT)
     if case == CASES[1]:
         return language.load(EXAMPLE)
     return _of_topohub("topozoo/Abilene" if case == "Abilene" else "sndlib/polska", "90 %", "22 s")
@@ -94,7 +94,7 @@ def _of_topohub(name: str, busiest: str, duration: str) -> Network:
         "topology": {"topohub": name},
         "demands": {"matrix": "gravity", "busiest": busiest},
     }
-    return language.of_table(table, ROOT)
+    return language.parse_table(table, ROOT)
 
 
 def megabytes() -> float:
@@ -118,7 +118,7 @@ def case(name: str) -> dict[str, Any]:
     clock = time.process_time
     begin = clock()
     links = decomposing.Decomposition(seeds, threads=1)
-    found = measuring.together(links.of([read])[0])
+    found = measuring.together(links.answer([read])[0])
     made: dict[str, Any] = {"links_s": clock() - begin, "links_mb": megabytes(), "simulated": links.simulated}
     made["directions"] = len(read.rates())
     offered = read.offered()
@@ -128,11 +128,11 @@ def case(name: str) -> dict[str, Any]:
     # The median link first: what a variant leaves known is not used by the next, but its runs are kept.
     for key, link in (("median", by_load[len(by_load) // 2]), ("changed", by_load[-1])):
         begin = clock()
-        links.of([widening.widened(read, link.name)])
+        links.answer([widening.widened(read, link.name)])
         made |= {key: link.name, f"{key}_s": clock() - begin}
     begin = clock()
     failed = [link.name for link in read.topology.links[:FAILED]]
-    links.of([failing.rerouted(read, [link]) for link in failed])
+    links.answer([failing.rerouted(read, [link]) for link in failed])
     made |= {"failures": len(failed), "failures_s": clock() - begin}
     begin = clock()
     whole = measuring.together(measuring.run(read, [read.scenario], seeds, threads=1)[0])
@@ -147,7 +147,7 @@ def side_by_side(name: str) -> dict[str, Any]:
     seeds, others = list(range(1, MANY + 1)), list(range(MANY + 1, 2 * MANY + 1))
     begin = time.process_time()
     links = decomposing.Decomposition(seeds, threads=1)
-    found = measuring.together(links.of([read])[0])
+    found = measuring.together(links.answer([read])[0])
     links_s, begin = time.process_time() - begin, time.process_time()
     whole = measuring.together(measuring.run(read, [read.scenario], seeds, threads=1)[0])
     whole_s = time.process_time() - begin
@@ -195,7 +195,7 @@ def country(cities: int, towns: int, calls: int, pairs: int) -> dict[str, Any]:
             "demands": {"matrix": "demands.csv", "load": f"{bits / 1e9:.6f} Gb/s"},
             "mix": [{"kind": "calls", "busy": calls}, {"kind": "downloads", "size": "1 MB", "share": 1.0}],
         }  # fmt: skip
-        offered = language.of_table(table, here, as_whole=False).offered()
+        offered = language.parse_table(table, here, as_whole=False).offered()
         for one, other in graph.edges:
             need = max(offered[f"{one}>{other}"], offered[f"{other}>{one}"]) / 0.9
             graph.edges[one, other]["rate_bps"] = min(
@@ -205,10 +205,10 @@ def country(cities: int, towns: int, calls: int, pairs: int) -> dict[str, Any]:
             )
         (here / "net.json").write_text(json.dumps(nx.node_link_data(graph, edges="edges")), encoding="utf-8")
         begin = clock()
-        read = language.of_table(table, here, as_whole=False)
+        read = language.parse_table(table, here, as_whole=False)
     read_s, begin = clock() - begin, clock()
     links = decomposing.Decomposition([1], threads=1)
-    found = measuring.together(links.of([read])[0])
+    found = measuring.together(links.answer([read])[0])
     return {
         "nodes": len(graph), "links": graph.number_of_edges(), "pairs": len(found.pairs), "calls": calls,
         "hops": sum(len(group.path) - 1 for group in read.groups.values()) / len(read.groups),

@@ -84,7 +84,7 @@ def limits_table() -> str:
         items = "–" if kind.items is None else f"{number(kind.items)} {kind.item}"
         names = ", ".join(f"`{one}`" for one in by_kind[name])
         cells = [
-            kind.what, names, foreign.in_bytes(kind.bytes), items, number(kind.digits), number(kind.depth),
+            kind.what, names, foreign.format_bytes(kind.bytes), items, number(kind.digits), number(kind.depth),
             span(kind.span_s), span(kind.gap_s),
         ]  # fmt: skip
         rows.append(f"| {' | '.join(cells)} |")

@@ -3,7 +3,7 @@
 Opinion scores of calls: ITU-T G.109 names categories of R, and ITU-T G.107 Annex B gives the score of each. *Good*
 are the categories best, high and medium (R from 70, MOS 3.60), *fair* is low (from 60, MOS 3.10: many users
 dissatisfied), *poor* is what is called poor and what is not recommended. A call with a gap or a freeze is fair at best
-(`fairwave.answers.events`). A call without a rating has no band (`fairwave.answers.unrated`).
+(`fairwave.answers.events`). A call without a rating has no band (`fairwave.answers.unrated_calls`).
 
 Streams that are no calls: ITU-T G.1010 wants less than 1 % of the information of video lost, and less than 3 % of that
 of a voice. Their delay counts too: above 150 ms one way (ITU-T G.114) they are fair at best. Where frames fail to show,
@@ -77,7 +77,7 @@ class Scale:
             return "good"
         return "fair" if sign * value >= sign * self.poor else "poor"
 
-    def of_mean(self, mean: Interval) -> str:
+    def classify_mean(self, mean: Interval) -> str:
         """The band of a mean alone; fair at best if the mean is held."""
         found = self.band(mean.mean)
         return "fair" if found == "good" and isinstance(mean, Held) else found
@@ -100,14 +100,14 @@ class Scale:
         found = self.bands(mean)
         return found[0] if len(found) == 1 else UNDECIDED
 
-    def at(self, value: float) -> float:
+    def locate(self, value: float) -> float:
         """Where a value lies in the picture, in % from the left; what lies outside is at its edge."""
         low, high = self.ends
         return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
 
     def parts(self) -> list[tuple[str, float, float]]:
         """The bands from left to right: name, and where each begins and ends in %."""
-        first, second = sorted((self.at(self.good), self.at(self.poor)))
+        first, second = sorted((self.locate(self.good), self.locate(self.poor)))
         names = ["poor", "fair", "good"] if self.higher else ["good", "fair", "poor"]
         return list(zip(names, (0.0, first, second), (first, second, 100.0), strict=True))
 
@@ -126,7 +126,7 @@ class Scale:
         return "g" if self.unit else ".2f"
 
 
-def in_words(bands: Sequence[str], runs: int) -> str:
+def describe_bands(bands: Sequence[str], runs: int) -> str:
     """Bands, best first, as a sentence has them: "good", or "undecided after 2 runs: poor to good"."""
     return bands[0] if len(bands) == 1 else f"undecided after {runs} runs: {bands[-1]} to {bands[0]}"
 

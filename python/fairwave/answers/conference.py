@@ -87,7 +87,7 @@ def calls(groups: Iterable[str]) -> list[Call]:
     return told
 
 
-def of_results(results: Results) -> list[Call]:
+def find_calls(results: Results) -> list[Call]:
     """The calls of some runs."""
     if "media" not in results.tables:
         return []
@@ -162,11 +162,11 @@ def _limited(part: Table | None) -> tuple[float, float]:
     """Shares of the time in which bandwidth, and something else, limited the cameras of a session."""
     if part is None:
         return math.nan, math.nan
-    part = part.where(np.isin(np.array(part["stream"].to_list()), CAMERAS))
+    part = part.take(np.isin(np.array(part["stream"].to_list()), CAMERAS))
     if not part.num_rows:
         return math.nan, math.nan
     # Counters: the last sample has the sums. All encodings of a camera share them.
-    last = part.where(part.numbers("time_s") == part.numbers("time_s").max())
+    last = part.take(part.numbers("time_s") == part.numbers("time_s").max())
     times = [last.numbers(f"limited_{name}_s").mean() for name in ("none", "bandwidth", "other")]
     whole = sum(times)
     return (times[1] / whole, times[2] / whole) if whole > 0 else (0.0, 0.0)
@@ -184,11 +184,11 @@ def received(results: Results, call: Call) -> list[Received]:
             if group not in media:
                 continue
             streams = np.array(media[group]["stream"].to_list())
-            speech, pictures = (
-                media[group].where(np.isin(streams, kinds)) for kinds in (("audio",), CAMERAS)
-            )
+            speech, pictures = (media[group].take(np.isin(streams, kinds)) for kinds in (("audio",), CAMERAS))
             scores = pictures.numbers("mos")
-            worst = Events.of(results, group).hold(measures.session_mos(group).over(results).interval())
+            worst = Events.collect(results, group).hold(
+                measures.session_mos(group).compute(results).interval()
+            )
             path, left_out = _limited(outbound.get(group))
             found.append(
                 Received(
@@ -219,7 +219,7 @@ def matrices(
     A row is a participant, a column one whom they see and hear. Calls whose flow groups are `left_out` have no tables.
     """
     tables = []
-    for call in of_results(results):
+    for call in find_calls(results):
         names = call.participants
         if not 2 < len(names) <= WIDEST or call.groups[0] in left_out:
             continue

@@ -46,15 +46,15 @@ class Events:
     freezes: Measured
 
     @classmethod
-    def of(cls, results: Results, group: str) -> Events:
+    def collect(cls, results: Results, group: str) -> Events:
         """Those of a group."""
         asked = (measures.gap_calls, measures.longest_gap, measures.longest_freeze)
-        return cls(*(one(group).over(results) for one in asked))
+        return cls(*(one(group).compute(results) for one in asked))
 
-    def told(self, **labels: Any) -> str:
+    def describe(self, **labels: Any) -> str:
         """The events that keep the calls at a point from being good, in words; empty for none."""
-        share = _of(np.nanmean, self.interrupted, labels)
-        gap, freeze = (_of(np.nanmax, one, labels) for one in (self.gaps, self.freezes))
+        share = _reduce(np.nanmean, self.interrupted, labels)
+        gap, freeze = (_reduce(np.nanmax, one, labels) for one in (self.gaps, self.freezes))
         said = []
         if share > 0:
             who = "each call has" if share >= 100 else f"{share:.3g} % of the calls have"
@@ -65,7 +65,7 @@ class Events:
 
     def hold(self, cell: Interval, measure: str = "mos", **labels: Any) -> Interval:
         """The mean of a measure at a point, held below good if it is a rating and there are such events."""
-        return held(cell, self.told(**labels)) if cell.n and measure in RATINGS else cell
+        return held(cell, self.describe(**labels)) if cell.n and measure in RATINGS else cell
 
 
 def held(cell: Interval, because: str) -> Interval:
@@ -77,6 +77,6 @@ def held(cell: Interval, because: str) -> Interval:
     return Held(**given, because="; ".join(filter(None, (before, because))))
 
 
-def _of(choose: Any, measured: Measured, labels: dict[str, Any]) -> float:
-    values = measured.at(**labels).rows.numbers("value")
+def _reduce(choose: Any, measured: Measured, labels: dict[str, Any]) -> float:
+    values = measured.select(**labels).rows.numbers("value")
     return float(choose(values)) if len(values) and not np.isnan(values).all() else math.nan

@@ -59,7 +59,7 @@ class FateCount:
         return f"{name} {'on' if self.fate == 'lost' else 'at'} {self.place}"
 
 
-def of_group(results: Results, group: str) -> list[FateCount]:
+def count_fates(results: Results, group: str) -> list[FateCount]:
     """What became of the packets of a group; nothing for groups without packets of their own, such as bulk data.
 
     What is on the way is one count, whichever link has it.
@@ -79,7 +79,7 @@ def of_group(results: Results, group: str) -> list[FateCount]:
     made = np.sum(list(counts.values()), axis=0)
     return [
         FateCount(
-            fate, place, interval(of_runs.tolist()).within((0.0, np.inf)), float(of_runs.sum() / made.sum())
+            fate, place, interval(of_runs.tolist()).clip((0.0, np.inf)), float(of_runs.sum() / made.sum())
         )
         for (fate, place), of_runs in sorted(
             counts.items(), key=lambda one: (ORDER.index(one[0][0]), one[0][1])
@@ -89,8 +89,8 @@ def of_group(results: Results, group: str) -> list[FateCount]:
 
 def missed(results: Results, group: str) -> list[FateCount]:
     """What became of the packets of a group whose users missed some; nothing for other groups."""
-    part = missed_of(group).over(results).interval()
-    return of_group(results, group) if part.n and part.mean > 0 else []
+    part = missed_of(group).compute(results).interval()
+    return count_fates(results, group) if part.n and part.mean > 0 else []
 
 
 def made(counts: list[FateCount]) -> float:
@@ -131,5 +131,5 @@ def document(results: Results, group: str) -> list[dict[str, Any]]:
     """The same for programs, of any group: fate, place, packets, share."""
     return [
         {"fate": one.fate, "place": one.place, "packets": one.units.mean, "share": one.share}
-        for one in of_group(results, group)
+        for one in count_fates(results, group)
     ]

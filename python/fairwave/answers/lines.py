@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import shown
-from fairwave.answers.shown import GroupMeasure
+from fairwave.answers import group_measures
+from fairwave.answers.group_measures import GroupMeasure
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, contrast
 from fairwave.measuring.relevance import note as relevance_note
-from fairwave.measuring.remarks import NOT_DEFINED, bistable, mark_of, marks, told, undefined
-from fairwave.measuring.statistics import LEVEL, Interval, against_the_best
+from fairwave.measuring.remarks import NOT_DEFINED, bistable, list_notes, mark_of, marks, undefined
+from fairwave.measuring.statistics import LEVEL, Interval, best_level
 from fairwave.tables import Table
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class MeasureLine:
     def contrast(self, axis: str, one: Any, other: Any, level: float = LEVEL) -> Contrast:
         """One alternative compared with another, by their labels."""
         ours, theirs = (self.measured.samples(**{axis: label}) for label in (one, other))
-        return contrast(ours, theirs, self.relevance.of(self.measure), level)
+        return contrast(ours, theirs, self.relevance.find(self.measure), level)
 
     def cell(self, label: Any) -> str:
         """A cell's text."""
@@ -102,15 +102,19 @@ def lines(
         chosen = [GroupMeasure(group, one) for one in wanted]
     else:
         owners = [group, *(other for other in present if other != group)]
-        chosen = [one for owner in owners for one in shown.of_group(results, owner, brief=owner != group)]
+        chosen = [
+            one
+            for owner in owners
+            for one in group_measures.list_measures(results, owner, brief=owner != group)
+        ]
         if names:
-            asked = [one for owner in owners for one in shown.asked(results, names, owner)]
+            asked = [one for owner in owners for one in group_measures.asked(results, names, owner)]
             named = {(one.group, one.measure.id) for one in asked}
             rest = [one for one in chosen if (one.group, one.measure.id) not in named]
             chosen = [*asked, *(replace(one, usual=False) for one in rest)]
     found = []
     for one in chosen:
-        measured = one.measure.over(results)
+        measured = one.measure.compute(results)
         labels = measured.labels(axis)
         cells = {label: measured.interval(**{axis: label}) for label in labels}
         why = undefined(results, one.measure.id, one.group)
@@ -120,7 +124,7 @@ def lines(
             bool(names) or one.measure.applies.is_worth_a_row(cell.mean for cell in cells.values())
         )
         said = (
-            *told(results, one.measure.id, one.group),
+            *list_notes(results, one.measure.id, one.group),
             *(
                 replace(note, text=f"{label}: {note.text}")
                 for label in labels
@@ -164,7 +168,7 @@ def _best(line: MeasureLine, axis: str) -> frozenset[Any]:
     if better is None or not rated:
         return frozenset()
     first = better(rated, key=lambda label: line.cells[label].mean)
-    level = against_the_best(len(rated))
+    level = best_level(len(rated))
     rest = [label for label in rated if label != first]
     ahead = {label: line.contrast(axis, first, label, level).outcome for label in rest}
     best = {first, *(label for label in rest if ahead[label] != line.measure.better)}
@@ -216,7 +220,7 @@ def write_comparison(found: Sequence[MeasureLine], axis: str, folder: Path, resu
         rows.append(kept)
     # What does not exist is null; an interval of a single run has no ends.
     columns = {name: [_finite(row.get(name)) for row in rows] for name in rows[0]} if rows else {}
-    table = Table.of(columns)
+    table = Table.from_columns(columns)
     write_table(table.to_arrow() if can_write_parquet() else table, folder / "comparison", results.provenance)
 
 

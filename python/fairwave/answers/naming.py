@@ -82,7 +82,7 @@ class VariedAxis:
         first, *others = labels
         return listed([self.name(first), *(str(label) for label in others)])
 
-    def under(self, *labels: Any) -> str:
+    def describe(self, *labels: Any) -> str:
         """Under which alternatives: `over UDP and Vegas`, `with voice.count = 5 and 10`."""
         return f"{'over' if self.is_own_transport else 'with'} {self.names(labels)}"
 

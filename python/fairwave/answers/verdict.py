@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import conference, shown, unrated
+from fairwave.answers import conference, group_measures, unrated_calls
 from fairwave.answers.answer import Answer, Mark, Picture
 from fairwave.answers.bands import (
     SCALES,
@@ -16,9 +16,9 @@ from fairwave.answers.bands import (
     Held,
     Scale,
     counted,
+    describe_bands,
     enough,
     finite,
-    in_words,
     runs_to_decide,
     scale_of,
 )
@@ -28,7 +28,7 @@ from fairwave.answers.naming import VariedAxis, listed
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import USUAL, Contrast
 from fairwave.measuring.remarks import BISTABLE, bistable
-from fairwave.measuring.statistics import Interval, against_the_best
+from fairwave.measuring.statistics import Interval, best_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +65,7 @@ TELLING = (
 """The measures that say how a group fares, the first that is defined; each with the scale of its bands."""
 
 
-def of_comparison(
+def judge_comparison(
     found: Sequence[MeasureLine], axis: str, group: str, results: Results, key: str = ""
 ) -> Answer:
     """Which alternatives are good, fair and poor for the group that is compared, and which is best.
@@ -75,9 +75,9 @@ def of_comparison(
     """
     varied = VariedAxis(axis, group, key)
     own = {line.measure.id: line for line in found if line.group == group and not line.undefined}
-    whole = shown.is_transfer(results, group)
+    whole = group_measures.is_transfer(results, group)
     scale, line = None, None
-    is_unrated = unrated.is_unrated(results, group)
+    is_unrated = unrated_calls.is_unrated(results, group)
     if not whole:
         for measure, name in _telling(is_unrated):
             line = own.get(measure)
@@ -86,8 +86,11 @@ def of_comparison(
                 break
             line = None
     if line is None and is_unrated:
-        at = {label: {axis: label} for label in measures.missed(group).over(results).labels(axis)}
-        known = [*_of_unrated(at, varied.under, group, results), *_others(found, varied)]
+        at = {label: {axis: label} for label in measures.missed(group).compute(results).labels(axis)}
+        known = [
+            *_describe_unrated(at, varied.describe, group, results),
+            *_describe_other_groups(found, varied),
+        ]
         return Answer(known, sure=_sure(results))
     if line is None:
         names = ("video_rate", "completion") if whole else ("goodput", "goodput_per_flow")
@@ -98,7 +101,7 @@ def of_comparison(
     if line is None:
         said = f"No file or page of {group} was complete when the run ended."
         return Answer([said if whole else f"No measure says how {group} fares."], sure=_sure(results))
-    events = Events.of(results, group)
+    events = Events.collect(results, group)
     cells = {
         label: events.hold(cell, line.measure.id, **{axis: label})
         for label, cell in line.cells.items()
@@ -107,19 +110,21 @@ def of_comparison(
     name, unit = (scale.name, scale.unit) if scale else (_bare(line), line.measure.unit)
     if scale:
         delays = {label: own["delay"].cells[label] for label in cells} if "delay" in own else {}
-        sentences = in_bands(scale, cells, varied.under, group, results, delays)
+        sentences = list_bands(scale, cells, varied.describe, group, results, delays)
     else:
-        means = ", ".join(f"{_rounded(cell, unit)} {varied.under(label)}" for label, cell in cells.items())
+        means = ", ".join(f"{_rounded(cell, unit)} {varied.describe(label)}" for label, cell in cells.items())
         sentences = [f"{group}: {name} {means}."]
     if len(cells) > 1:
         sentences.append(_best(line, cells, varied, name, unit))
-    sentences += _of_kinds(line.remarks)
+    sentences += _describe_kinds(line.remarks)
     if is_unrated:
-        left = [label for label in measures.missed(group).over(results).labels(axis) if label not in cells]
-        sentences += _of_unrated({label: {axis: label} for label in left}, varied.under, group, results)
-    sentences += _others(found, varied)
+        left = [label for label in measures.missed(group).compute(results).labels(axis) if label not in cells]
+        sentences += _describe_unrated(
+            {label: {axis: label} for label in left}, varied.describe, group, results
+        )
+    sentences += _describe_other_groups(found, varied)
     pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})] if scale else []
-    return Answer(sentences, pictures, sure=f"{_sure(results)} {_beyond(line)}".rstrip())
+    return Answer(sentences, pictures, sure=f"{_sure(results)} {_describe_extrapolation(line)}".rstrip())
 
 
 MOST_GROUPS = 20
@@ -172,7 +177,7 @@ TOO_LATE, NOT_RATED = "too late for a conversation", "not rated"
 """Words for how a group fares that are no bands."""
 
 
-def of_run(
+def judge_run(
     results: Results, groups: Mapping[str, str], why: Callable[[str], str], *, every: bool = False
 ) -> Answer:
     """How each flow group fares.
@@ -188,11 +193,11 @@ def of_run(
     """
     calls = conference.calls(groups)
     of_calls = {group for call in calls for group in call.groups}
-    found = [_of_call(call, results, why) for call in calls]
+    found = [_judge_call(call, results, why) for call in calls]
     found += [
         one
         for name, kind in groups.items()
-        if name not in of_calls and (one := _of_group(name, kind, results, why)) is not None
+        if name not in of_calls and (one := _judge_group(name, kind, results, why)) is not None
     ]
     sentences: list[str] = []
     said: list[_Faring] = []
@@ -244,44 +249,55 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _of_group(name: str, kind: str, results: Results, why: Callable[[str], str]) -> _Faring | None:
+def _judge_group(name: str, kind: str, results: Results, why: Callable[[str], str]) -> _Faring | None:
     """How a flow group fares; None where nothing says it."""
-    if kind in shown.TRANSFERS:
+    if kind in group_measures.TRANSFERS:
         if kind == "stream":
             stalled = _mean(measures.stalled, name, results)
             return _Faring(
-                name, [name], "sessions", (-_or_worst(stalled),), lambda: _of_sessions(name, kind, results)
+                name,
+                [name],
+                "sessions",
+                (-_or_worst(stalled),),
+                lambda: _describe_sessions(name, kind, results),
             )
         took = _mean(measures.completion, name, results)
         return _Faring(
-            name, [name], "files", (-_or_worst(took),), lambda: _of_transfers(name, kind, results), value=took
+            name,
+            [name],
+            "files",
+            (-_or_worst(took),),
+            lambda: _describe_transfers(name, kind, results),
+            value=took,
         )
-    scale, cell = (None, None) if kind.startswith("bulk") else _of_stream(name, results)
-    if scale is None and unrated.is_unrated(results, name):
+    scale, cell = (None, None) if kind.startswith("bulk") else _rate_stream(name, results)
+    if scale is None and unrated_calls.is_unrated(results, name):
         missed = _mean(measures.missed, name, results)
 
         def told() -> list[str]:
-            found = unrated.parts(results, name, [{}])
-            return [unrated.told(_calls_are(name, results), unrated.why(results, name), found)]
+            found = unrated_calls.parts(results, name, [{}])
+            return [
+                unrated_calls.describe(_calls_are(name, results), unrated_calls.explain(results, name), found)
+            ]
 
         # By packets missed alone nobody knows how bad it is: behind all that is poor.
         return _Faring(name, [name], "rated", (1.0, -_or_worst(missed)), told, NOT_RATED)
     if scale is None or cell is None:
-        goodput = measures.goodput(name).over(results).interval()
+        goodput = measures.goodput(name).compute(results).interval()
         if not (kind.startswith("bulk") and goodput.n):
             return None
         return _Faring(
             name, [name], "bulk", (goodput.mean,), lambda: [f"{name} gets {_rounded(goodput, 'Mb/s')}"],
             value=goodput.mean,
         )  # fmt: skip
-    return _of_rated(name, scale, cell, results, why)
+    return _judge_rated(name, scale, cell, results, why)
 
 
-def _of_rated(
+def _judge_rated(
     name: str, scale: Scale, cell: Interval, results: Results, why: Callable[[str], str]
 ) -> _Faring:
     """How a group with bands fares."""
-    delays = {name: measures.delay(name).over(results).interval()} if scale.measure == "missed" else {}
+    delays = {name: measures.delay(name).compute(results).interval()} if scale.measure == "missed" else {}
     if late := _late(delays):
         return _Faring(
             name, [name], "rated", (-1.0, -delays[name].mean),
@@ -292,7 +308,7 @@ def _of_rated(
 
     def told() -> list[str]:
         because = "; ".join(filter(None, (delay, why(name))))
-        kinds = _of_kinds(bistable(measures.find(scale.measure, name).over(results), USUAL))
+        kinds = _describe_kinds(bistable(measures.find(scale.measure, name).compute(results), USUAL))
         return [_sentence(subject(name, scale, results), scale, [cell], because), *kinds]
 
     return _Faring(
@@ -302,12 +318,12 @@ def _of_rated(
 
 def _rank(scale: Scale, cell: Interval) -> tuple[float, ...]:
     """Poor first, and in a band the worst mean first, on the common axis of all pictures."""
-    at = scale.at(cell.mean)
-    return (float(2 - ORDER.index(scale.of_mean(cell))), at if scale.higher else 100 - at)
+    at = scale.locate(cell.mean)
+    return (float(2 - ORDER.index(scale.classify_mean(cell))), at if scale.higher else 100 - at)
 
 
 def _mean(define: measures.Definition, name: str, results: Results) -> float:
-    return define(name).over(results).interval().mean
+    return define(name).compute(results).interval().mean
 
 
 def _or_worst(mean: float) -> float:
@@ -319,20 +335,25 @@ MOST_PARTICIPANTS = 8
 """Of a call of more participants, sentences count those in each band."""
 
 
-def _of_call(call: conference.Call, results: Results, why: Callable[[str], str]) -> _Faring:
+def _judge_call(call: conference.Call, results: Results, why: Callable[[str], str]) -> _Faring:
     """What each participant of a call sees and hears: as good as their worst stream."""
     scale = scale_of("session_mos")
     assert scale is not None
     worst: dict[str, tuple[str, Interval]] = {}
     for receiver, senders in call.pairs.items():
         cells = {
-            sender: measures.session_mos(group).over(results).interval() for sender, group in senders.items()
+            sender: measures.session_mos(group).compute(results).interval()
+            for sender, group in senders.items()
         }
         cells = {
-            sender: Events.of(results, senders[sender]).hold(cell) for sender, cell in cells.items() if cell.n
+            sender: Events.collect(results, senders[sender]).hold(cell)
+            for sender, cell in cells.items()
+            if cell.n
         }
         if cells:
-            sender = min(cells, key=lambda one: (-ORDER.index(scale.of_mean(cells[one])), cells[one].mean))
+            sender = min(
+                cells, key=lambda one: (-ORDER.index(scale.classify_mean(cells[one])), cells[one].mean)
+            )
             worst[receiver] = (sender, cells[sender])
     if not worst:
         nothing = f"Nothing of the call {call.name} was measured."
@@ -374,7 +395,7 @@ Comparing = Callable[[str, Any, Any, float], Contrast]
 """Compares two points of a grid, by a measure's id and the points' labels, at a confidence level."""
 
 
-def of_points(
+def judge_points(
     found: Sequence[tuple[str, Cells]],
     under: Callable[..., str],
     group: str,
@@ -391,7 +412,7 @@ def of_points(
         comparing: Compares two of the points; they are not compared without it.
     """
     cells_of = dict(found)
-    is_unrated = unrated.is_unrated(results, group)
+    is_unrated = unrated_calls.is_unrated(results, group)
     points: dict[Any, dict[str, Any]] = {}
     if is_unrated:
         points = {label: {} for label, cell in cells_of.get("missed", {}).items() if cell.n}
@@ -403,15 +424,17 @@ def of_points(
             pictures = [_picture(scale, {spelled(label): cell for label, cell in cells.items()})]
             shown_ = pictures if len(cells) <= MOST_MARKS else []
             if len(cells) > MOST_POINTS and not (scale.measure == "missed" and _late(delays)):
-                said = _of_many(scale, cells, under, group, results)
+                said = _summarise_points(scale, cells, under, group, results)
             else:
-                said = in_bands(scale, cells, under, group, results, delays)
+                said = list_bands(scale, cells, under, group, results, delays)
             left = {label: point for label, point in points.items() if label not in cells}
-            said += _of_unrated(left, under, group, results, cells_of)
+            said += _describe_unrated(left, under, group, results, cells_of)
             said += _spread(measure, scale.name, scale.unit, cells, comparing)
             return Answer(said, shown_, sure=_sure_of(cells))
     if points:
-        return Answer(_of_unrated(points, under, group, results, cells_of), sure=_sure_of(cells_of["missed"]))
+        return Answer(
+            _describe_unrated(points, under, group, results, cells_of), sure=_sure_of(cells_of["missed"])
+        )
     for measure, what, unit in (("completion", "takes {}", "s"), ("goodput", "gets {} of goodput", "Mb/s")):
         cells = {label: cell for label, cell in cells_of.get(measure, {}).items() if cell.n}
         if not cells:
@@ -450,7 +473,7 @@ def _spread(measure: str, name: str, unit: str, cells: Cells, comparing: Compari
     return [f"{who} by {much}{perhaps} {sure}."]
 
 
-def _of_many(
+def _summarise_points(
     scale: Scale, cells: Cells, under: Callable[..., str], group: str, results: Results
 ) -> list[str]:
     """At how many of many points the group is good, fair, poor and undecided, and the best and the worst point."""
@@ -485,12 +508,12 @@ def parts_of(name: str, results: Results) -> str:
     """
     parts = []
     for stream, score in (("audio", measures.audio_mos), ("video", measures.video_mos)):
-        opinion = score(name).over(results).interval()
+        opinion = score(name).compute(results).interval()
         if not opinion.n:
             continue
         noted = []
         for measure, words, unit, above in NOTED[stream]:
-            cell = measure(name).over(results).interval()
+            cell = measure(name).compute(results).interval()
             if cell.n and cell.mean > above:
                 noted.append(words.format(f"{_three_digits(cell.mean)} {unit}"))
         parts.append(": ".join([f"{stream} {opinion.mean:.2f}", *([", ".join(noted)] if noted else [])]))
@@ -504,8 +527,8 @@ def made_of(name: str, results: Results) -> str:
     """
     if said := parts_of(name, results):
         return said
-    rating = measures.r_factor(name).over(results).interval()
-    costs = {cause: measures.r_cost(cause, name).over(results).interval() for cause in measures.CAUSES}
+    rating = measures.r_factor(name).compute(results).interval()
+    costs = {cause: measures.r_cost(cause, name).compute(results).interval() for cause in measures.CAUSES}
     if not rating.n or not all(cost.n for cost in costs.values()):
         return ""
     # What costs less than half a point is not worth a word, unless nothing costs more.
@@ -525,7 +548,7 @@ def _telling(is_unrated: bool) -> Sequence[tuple[str, str]]:
     return [one for one in TELLING if one[0] != "missed"] if is_unrated else TELLING
 
 
-def _of_unrated(
+def _describe_unrated(
     points: Mapping[Any, Mapping[str, Any]],
     under: Callable[..., str],
     group: str,
@@ -545,15 +568,15 @@ def _of_unrated(
     sentences: list[str] = []
     for several in [[one] for one in labels] if len(labels) <= FEW else [labels]:
         if known is None:
-            found = unrated.parts(results, group, [points[one] for one in several])
+            found = unrated_calls.parts(results, group, [points[one] for one in several])
         else:
             found = {name: [cells[one] for one in several if one in cells] for name, cells in known.items()}
         where = (
             under(*several) if len(several) <= MANY else f"{under(several[0])} and {len(several) - 1} others"
         )
-        reason = "" if sentences else unrated.why(results, group)
+        reason = "" if sentences else unrated_calls.explain(results, group)
         who = _calls_are(group, results, named=False)
-        sentences.append(unrated.told(f"{where[:1].upper()}{where[1:]} {who}", reason, found))
+        sentences.append(unrated_calls.describe(f"{where[:1].upper()}{where[1:]} {who}", reason, found))
     return sentences
 
 
@@ -594,7 +617,7 @@ def _too_late(lead: str, delays: Sequence[Interval], missed: Sequence[Interval],
     return f"{said} ({because})." if because else f"{said}."
 
 
-def in_bands(
+def list_bands(
     scale: Scale,
     cells: Cells,
     under: Callable[..., str],
@@ -631,7 +654,7 @@ def in_bands(
     return sentences
 
 
-def _of_kinds(said: Iterable[Remark]) -> list[str]:
+def _describe_kinds(said: Iterable[Remark]) -> list[str]:
     """Sentences on runs that differ in kind, so that a mean describes none of them."""
     return [f"Bistable: {one.text}." for one in said if one.kind == BISTABLE]
 
@@ -658,7 +681,7 @@ def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str =
         return f"{lead} {bands[0]}: {said}{f' ({because})' if because else ''}."
     runs = max(cell.n for cell in cells)
     said = f"{said}; {because}" if because else said
-    return f"{lead} {in_words(bands, runs)} ({said}). {_try(scale, cells)}"
+    return f"{lead} {describe_bands(bands, runs)} ({said}). {_try(scale, cells)}"
 
 
 def _try(scale: Scale, cells: Sequence[Interval]) -> str:
@@ -674,12 +697,12 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
     is_less = line.measure.better == "lower"
     ranked = sorted(cells, key=lambda label: cells[label].mean if is_less else -cells[label].mean)
     first, second = ranked[:2]
-    level = against_the_best(len(ranked))
+    level = best_level(len(ranked))
     ahead = {label: line.contrast(varied.axis, first, label, level) for label in ranked[1:]}
     one, other = varied.name(first), varied.name(second)
     if not varied.is_own_transport and varied.axis != "alternative":
         other = str(second)
-    limit = f"differences count from {line.relevance.of(line.measure)}"
+    limit = f"differences count from {line.relevance.find(line.measure)}"
 
     def much(label: Any) -> str:
         # How far a value is ahead is a positive number, for delays too.
@@ -723,7 +746,7 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
     return f"{said} Try `-n {max(filter(None, wanted))}`." if all(wanted) else said
 
 
-def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
+def _describe_other_groups(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
     """What it does to everybody else: the range of each other group's rating or goodput."""
     rated = {
         line.group: line.measure.id
@@ -741,7 +764,7 @@ def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
         # The two were picked out of all pairs: the level makes up for that (Bonferroni).
         pairs = len(cells) * (len(cells) - 1) / 2
         apart = line.contrast(varied.axis, most, least, 1 - 0.05 / pairs)
-        told = _of_ends(apart, f"most {varied.under(most)}, least {varied.under(least)}")
+        told = _compare_extremes(apart, f"most {varied.describe(most)}, least {varied.describe(least)}")
         low, high = (f"{cells[one].mean:.3g}" for one in (least, most))
         unit = line.measure.unit
         span = f"{low} {unit}".rstrip() if low == high else f"{low} to {high} {unit}".rstrip()
@@ -751,7 +774,7 @@ def _others(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
     return sentences
 
 
-def _of_ends(apart: Contrast, ends: str) -> str:
+def _compare_extremes(apart: Contrast, ends: str) -> str:
     """How the largest of several values compares with the smallest, in words; `ends` names the two."""
     one = apart.difference
     if one.n < 2:
@@ -761,28 +784,28 @@ def _of_ends(apart: Contrast, ends: str) -> str:
     return "alike" if apart.outcome == "alike" else ends
 
 
-def _of_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:
+def _rate_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:
     """By which scale a group is rated, and its mean; nothing where no measure is defined."""
     defined = {measure: measures.find(measure, name) for measure, _ in TELLING}
-    for measure, scale in _telling(unrated.is_unrated(results, name)):
+    for measure, scale in _telling(unrated_calls.is_unrated(results, name)):
         if defined[measure].table not in results.tables:
             continue
-        cell = defined[measure].over(results).interval()
+        cell = defined[measure].compute(results).interval()
         found = scale_of(scale)
         if cell.n and found:
-            return found, Events.of(results, name).hold(cell, measure)
+            return found, Events.collect(results, name).hold(cell, measure)
     return None, None
 
 
-def _of_transfers(name: str, kind: str, results: Results) -> list[str]:
+def _describe_transfers(name: str, kind: str, results: Results) -> list[str]:
     """How long files or pages of a group take, and what they get."""
     noun = "page" if kind == "web" else "file"
-    completion = measures.completion(name).over(results).interval()
+    completion = measures.completion(name).compute(results).interval()
     if not completion.n:
         return [f"No {noun} of {name} was complete when the run ended."]
-    count = shown.count_transfers(results, name)
+    count = group_measures.count_transfers(results, name)
     goodput, unfinished = (
-        one(name).over(results).interval() for one in (measures.goodput, measures.unfinished)
+        one(name).compute(results).interval() for one in (measures.goodput, measures.unfinished)
     )
     took = f"{_rounded(completion, 's')}{'' if count == 1 else ' each'}"
     got = f", with {_rounded(goodput, 'Mb/s')} of goodput" if goodput.n and noun == "file" else ""
@@ -795,10 +818,10 @@ def _of_transfers(name: str, kind: str, results: Results) -> list[str]:
     return [f"{who} {took}{got}{left}."]
 
 
-def _of_sessions(name: str, kind: str, results: Results) -> list[str]:
+def _describe_sessions(name: str, kind: str, results: Results) -> list[str]:
     """In which rate adaptive streams of a group were, and whether they stood still."""
     rate, stalled, start_up = (
-        one(name).over(results).interval()
+        one(name).compute(results).interval()
         for one in (measures.video_rate, measures.stalled, measures.start_up)
     )
     if not (rate.n and stalled.n and start_up.n):
@@ -818,9 +841,9 @@ def _picture(scale: Scale, cells: Mapping[str, Interval]) -> Picture:
                 str(label),
                 _rounded(cell, scale.unit),
                 scale.bands(cell),
-                scale.at(cell.mean),
-                scale.at(finite(cell.low, cell.mean)),
-                scale.at(finite(cell.high, cell.mean)),
+                scale.locate(cell.mean),
+                scale.locate(finite(cell.low, cell.mean)),
+                scale.locate(finite(cell.high, cell.mean)),
             )
             for label, cell in cells.items()
         ],
@@ -833,7 +856,7 @@ def subject(group: str, scale: Scale, results: Results, *, named: bool = True) -
     counts = sorted({len(part["flow"].unique()) for part in flows.parted("run")})
     nouns = {"mos": "call", "session_mos": "session", "decodable": "video", "responsiveness": "ping"}
     noun = nouns.get(scale.measure, "stream")
-    if noun == "call" and shown.is_conversation(results, group):
+    if noun == "call" and group_measures.is_conversation(results, group):
         noun, counts = "conversation", [count // 2 for count in counts]
     article = "The" if named else "the"
     whose = f" of {group}" if named else ""
@@ -860,7 +883,7 @@ def _rounded(cell: Interval, unit: str) -> str:
     return cell.text(2)
 
 
-def _beyond(line: MeasureLine) -> str:
+def _describe_extrapolation(line: MeasureLine) -> str:
     """For how many calls a rating is extrapolated; empty for none, and for other measures."""
     said = next((one for one in line.remarks if one.kind == "extrapolated"), None)
     if said is None:

@@ -449,7 +449,7 @@ class _Runner:
             results = assemble(
                 [self.point(step)], seeds, replicate(jobs, threads=self.threads, keep=self.keep)
             )
-            return one.of.measure.over(results).samples()
+            return one.of.measure.compute(results).samples()
 
         return sample
 
@@ -462,7 +462,7 @@ class _Runner:
             seeds = [self.seed + number for number in numbers]
             results = baseline_of(self.wanted, self.baseline, seeds, threads=self.threads, keep=self.keep)
             assert results is not None
-            return one.of.measure.over(results).samples()
+            return one.of.measure.compute(results).samples()
 
         return sample
 
@@ -550,7 +550,7 @@ def find(
     trials = [
         Search(
             runner.sampler(one), one, len(each), n, most, level, len(wanted),
-            counts.of(one.of.measure), runner.reference(one), runs, runner.prepare,
+            counts.find(one.of.measure), runner.reference(one), runs, runner.prepare,
         )
         for one in wanted
     ]  # fmt: skip

@@ -122,10 +122,10 @@ def judge(
         return Requirement(str(wanted), "holds", found, alternative, interval=cell)
     if not any(ends):
         return Requirement(str(wanted), "fails", found, alternative, interval=cell)
-    counts = relevance.of(wanted.of.measure)
+    counts = relevance.find(wanted.of.measure)
     enough = runs_to_decide(cell, [wanted.line])
     # A share counts from the value itself, which a difference from a baseline does not show.
-    least = 0.0 if counts.is_share and wanted.has_baseline else counts.between(cell.mean, wanted.line)
+    least = 0.0 if counts.is_share and wanted.has_baseline else counts.difference(cell.mean, wanted.line)
     if max(cell.high - wanted.line, wanted.line - cell.low) < least:
         what = "Difference" if wanted.has_baseline else "Mean"
         why = f"{what} and bound are alike: differences count from {counts}."
@@ -149,7 +149,7 @@ def _shown(wanted: Condition, cell: Interval) -> str:
     return f"{'+' if cell.mean > 0 else ''}{text} from {beside}"
 
 
-def of_results(
+def judge_results(
     wanted: Sequence[Condition],
     results: Results,
     *,
@@ -168,7 +168,7 @@ def of_results(
     """
     found = []
     for one in wanted:
-        measured = one.of.measure.over(results)
+        measured = one.of.measure.compute(results)
         points = measured.points()
         names = [point_name(point) for point in points]
         if not one.has_baseline:
@@ -182,11 +182,15 @@ def of_results(
             raise AskError(
                 f"'{one}' needs a baseline: write --baseline old.toml, or compare old.toml with new.toml"
             )
-        base = measured.by_seed(**points[0]) if baseline is None else one.of.measure.over(baseline).by_seed()
+        base = (
+            measured.map_seeds(**points[0])
+            if baseline is None
+            else one.of.measure.compute(baseline).map_seeds()
+        )
         for point, name in list(zip(points, names, strict=True))[0 if baseline is not None else 1 :]:
-            ours = measured.by_seed(**point)
+            ours = measured.map_seeds(**point)
             both = sorted(ours.keys() & base.keys())
-            beyond = one.beyond([ours[seed] for seed in both], [base[seed] for seed in both])
+            beyond = one.excess([ours[seed] for seed in both], [base[seed] for seed in both])
             found.append(judge(one, interval(beyond), name, relevance=relevance))
     return found
 
@@ -252,7 +256,7 @@ def amount(label: Any) -> float | None:
     return None
 
 
-def of_key(wanted: KeyCondition, answer: Answer) -> Requirement:
+def judge_key(wanted: KeyCondition, answer: Answer) -> Requirement:
     """Judges whether the conditions of a search hold at some value that meets a bound on the key.
 
     It holds if a value that meets the bound is settled to hold. Otherwise it is undecided if such a value may hold:
@@ -280,7 +284,7 @@ def of_key(wanted: KeyCondition, answer: Answer) -> Requirement:
     return Requirement(wanted.text, verdict, found, advice=advice)
 
 
-def at_no_limit(wanted: Condition, answer: Answer) -> Requirement:
+def judge_without_limit(wanted: Condition, answer: Answer) -> Requirement:
     """Judges a measure where a search ends that found no value at which its conditions hold."""
     found = f"{answer.condition} {NOWHERE[answer.verdict]}"
     if answer.verdict == "fails":

@@ -155,7 +155,7 @@ class Search:
             new = numbers[len(known) :]
             found = np.asarray(self.sample(step, new), dtype=float)
             baseline = None if self.baseline is None else self.baseline(new)
-            margin = self.wanted.direction * (self.wanted.beyond(found, baseline) - self.wanted.line)
+            margin = self.wanted.direction * (self.wanted.excess(found, baseline) - self.wanted.line)
             self._values[step] = np.concatenate([known, found])
             self._margins[step] = np.concatenate([self._margins.get(step, np.zeros(0)), margin])
         return self._values[step]
@@ -230,7 +230,7 @@ class Search:
         error = max(deviation, float(margin.std())) / math.sqrt(max(len(margin), 1))
         return sign * self.mean(end) > error
 
-    def against(self, bracket: Bracket) -> tuple[int, int] | None:
+    def find_reversal(self, bracket: Bracket) -> tuple[int, int] | None:
         """Two steps of a bracket whose means go the wrong way by more than noise explains; None without such."""
         inside = [step for step in self.tried if bracket.first <= step <= bracket.last]
         deviation, freedom = self.noise(inside)
@@ -309,7 +309,7 @@ class Search:
         found = self.settled()
         brackets = self.brackets(found)
         for one in brackets:
-            if self.against(one):
+            if self.find_reversal(one):
                 continue
             before, after = self.limit(one, self._share(brackets))
             for step in self.tried:
@@ -325,7 +325,7 @@ class Search:
         brackets = self.brackets(settled)
         found: dict[int, int] = {}
         for one in brackets:
-            for step in self._in_bracket(one, self._share(brackets)):
+            for step in self._refine_bracket(one, self._share(brackets)):
                 found[step] = BATCH
         for step, sign in settled.items():
             if not sign and step not in self.decided and self._is_constant(step):
@@ -345,12 +345,12 @@ class Search:
         """Whether all of few runs of a step are at an end of the scale, so that a few more settle it."""
         return 1 < len(self.margin(step)) < 2 * self.begin and self._is_at_an_end(step)
 
-    def _in_bracket(self, bracket: Bracket, share: float) -> list[int]:
+    def _refine_bracket(self, bracket: Bracket, share: float) -> list[int]:
         """The steps of a bracket that get more runs."""
         first, last = bracket.first, bracket.last
         inside = [step for step in self.tried if first <= step <= last]
         spent = sum(len(self.runs.at[step]) for step in inside)
-        if (found := self.against(bracket)) is not None:
+        if (found := self.find_reversal(bracket)) is not None:
             return [step for step in found if len(self.runs.at[step]) < self.most]
         if spent >= SCAN * self.most or (
             bracket.is_sure_before and bracket.is_sure_after and last - first <= self.fine
@@ -363,10 +363,10 @@ class Search:
             return [middle] if middle not in self.runs.at else []
         edges = [step for step in (before, after) if first <= step <= last]
         if after - before <= NARROW * self.fine and all(step in self.runs.at for step in edges):
-            return self._between(before, after, deviation)
+            return self._settle_limit(before, after, deviation)
         return sorted({min(max(step, first), last) for step in (before, after)})
 
-    def _between(self, before: int, after: int, deviation: float) -> list[int]:
+    def _settle_limit(self, before: int, after: int, deviation: float) -> list[int]:
         """A step between the edges of a narrow limit that `most` runs of its own probably settle; empty for none."""
         steps = [step for step in range(before + 1, after) if 0 <= step < self.count]
         if not steps or not {before, after} <= self.runs.at.keys():
@@ -420,7 +420,7 @@ class Search:
             return Contrast(
                 Interval(apart, -math.inf, math.inf, runs, level),
                 self.relevant,
-                self.relevant.between(*means),
+                self.relevant.difference(*means),
             )
         parts = [float(each.var(ddof=1)) / len(each) for each in (ours, theirs)]
         spread = sum(parts)
@@ -431,7 +431,7 @@ class Search:
         return Contrast(
             Interval(apart, apart - half, apart + half, runs, level),
             self.relevant,
-            self.relevant.between(*means),
+            self.relevant.difference(*means),
         )
 
     def smoothed(self, steps: Sequence[int], before: int) -> Numbers:
@@ -460,14 +460,14 @@ def search(trial: Search) -> None:
     ceiling = trial.runs.total + 2 * SCAN * SCAN * trial.most
     while trial.runs.total < ceiling:
         wanted = trial.next_runs()
-        if not wanted and (beside := _beside(trial)) is not None:
+        if not wanted and (beside := _choose_neighbour(trial)) is not None:
             wanted = {beside: trial.begin}
         if not wanted:
             return
         trial.add(wanted)
 
 
-def _beside(trial: Search) -> int | None:
+def _choose_neighbour(trial: Search) -> int | None:
     """A step beside the best one if none holds, beside the worst one if all hold, unless that is an end; or None."""
     settled = trial.settled()
     if len(set(settled.values())) > 1 or 0 in settled.values():

@@ -206,7 +206,7 @@ def sweep(
         for (i, _), tables in zip(fresh, left, strict=True):
             runs[i].append(tables)
         for one in asked:
-            for (i, _), value in zip(fresh, one.measure.over(part).values, strict=True):
+            for (i, _), value in zip(fresh, one.measure.compute(part).values, strict=True):
                 values[i, one.text].append(value)
         for i in open_points:
             needed = max((_needed(values[i, goal.of.text], goal) for goal in goals), default=0)

@@ -111,7 +111,7 @@ class Condition:
         needless = self.is_share or (self.has_baseline and not self.bound)
         return str(self) if needless else f"{self} {self.of.measure.unit}".rstrip()
 
-    def beyond(self, samples: ArrayLike, baseline: ArrayLike | None) -> NDArray[np.float64]:
+    def excess(self, samples: ArrayLike, baseline: ArrayLike | None) -> NDArray[np.float64]:
         """By how much samples exceed what the bound counts from, seed by seed: 0, or the baseline's value."""
         import numpy as np
 
@@ -209,7 +209,7 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
     of = measure(found[1], scenario)
     sign = cast("Sign", {"≥": ">=", "≤": "<="}.get(found[2], found[2]))
     if found[3]:
-        return _beside_baseline(of, sign, found[4] or "+", found[5] or "0", found[6] or "")
+        return _parse_relative(of, sign, found[4] or "+", found[5] or "0", found[6] or "")
     return bounded(of, sign, float(found[7]), found[8])
 
 
@@ -220,7 +220,7 @@ def bounded(of: MeasureRequest, sign: Sign, bound: float, unit: str) -> Conditio
         AskError: The bound is in another unit than the measure's, or outside its scale.
     """
     if unit and unit != of.measure.unit:
-        raise _other_unit(of, f"'{of.text} {sign} {{}}'", bound, unit)
+        raise _wrong_unit(of, f"'{of.text} {sign} {{}}'", bound, unit)
     least, most = of.measure.limits
     if not least <= bound <= most or math.isinf(bound):
         shown = f" {of.measure.unit}" if of.measure.unit else ""
@@ -251,7 +251,7 @@ def parts(text: str) -> re.Match[str]:
     return found
 
 
-def _other_unit(of: MeasureRequest, form: str, number: float, given: str) -> AskError:
+def _wrong_unit(of: MeasureRequest, form: str, number: float, given: str) -> AskError:
     """The error of a number in another unit than its measure's, with the number in that unit."""
     unit = of.measure.unit or "no unit"
     kinds = (kind for kind in (TIMES, RATES, SIZES) if {given, unit} <= set(kind))
@@ -259,7 +259,7 @@ def _other_unit(of: MeasureRequest, form: str, number: float, given: str) -> Ask
     return AskError(f"{of.text} is in {unit}, not in {given}; write {form.format(f'{number * worth:g}')}")
 
 
-def _beside_baseline(of: MeasureRequest, sign: Sign, step: str, number: str, unit: str) -> Condition:
+def _parse_relative(of: MeasureRequest, sign: Sign, step: str, number: str, unit: str) -> Condition:
     """A condition next to a baseline: an amount in the measure's unit, or a share of the baseline's value.
 
     Raises:
@@ -268,7 +268,7 @@ def _beside_baseline(of: MeasureRequest, sign: Sign, step: str, number: str, uni
     amount = float(number)
     is_share = unit == "%" and of.measure.unit != "%"
     if unit and not is_share and unit != of.measure.unit:
-        raise _other_unit(of, f"'{of.text} {sign} baseline {step} {{}}'", amount, unit)
+        raise _wrong_unit(of, f"'{of.text} {sign} baseline {step} {{}}'", amount, unit)
     least, most = of.measure.limits
     if not is_share and amount > most - least:
         raise AskError(

@@ -10,7 +10,6 @@ import typer
 
 from fairwave._native import version as __version__
 from fairwave.cli import completing, kernel
-from fairwave.cli.once import refuse_repetitions
 from fairwave.cli.options import (
     ASK,
     NAMES,
@@ -46,6 +45,7 @@ from fairwave.cli.options import (
     refuse_without,
     use_laws,
 )
+from fairwave.cli.repetition import refuse_repetitions
 from fairwave.layers import offered
 
 app = typer.Typer(
@@ -177,10 +177,10 @@ def run(
     """Run a scenario: how its flows fare, then what flows and links came to."""
     refuse_without(context, {"--capture-payload": ("--capture", "--out")})
     use_laws(laws)
-    from fairwave.cli.input import where
+    from fairwave.cli.input import run_place
     from fairwave.cli.runs import run_scenario
 
-    with where(cluster):
+    with run_place(cluster):
         run_scenario(
             scenario,
             seed,
@@ -361,7 +361,7 @@ def compare(
     With folders instead of a scenario, compare the runs that they hold, without running anything.
     """
     use_laws(laws)
-    from fairwave.cli.input import where
+    from fairwave.cli.input import run_place
     from fairwave.cli.overlaying import Comparing, compare_folders, compare_scenarios, kind_of
     from fairwave.measuring.relevance import relevance
 
@@ -388,7 +388,7 @@ def compare(
         if kind == "folders":
             compare_folders(scenario, asked, given)
             return
-        with where(cluster):
+        with run_place(cluster):
             compare_scenarios(
                 scenario, asked, seeds(seed, replications), settings or [], threads_or_all(threads),
                 yes=yes, given=given,
@@ -396,7 +396,7 @@ def compare(
         return
     from fairwave.cli.comparing import compare_alternatives
 
-    with where(cluster):
+    with run_place(cluster):
         compare_alternatives(
             scenario[0], over, vary or [], flow, speech if audio else None, out, seed, replications, settings or [],
             threads, json=json, audio=audio, playout=playout, overwrite=overwrite, measures=measures or [], yes=yes,
@@ -463,10 +463,10 @@ def sweep(
     """
     use_laws(laws)
     from fairwave.cli.asking import sweep_grid
-    from fairwave.cli.input import where
+    from fairwave.cli.input import run_place
     from fairwave.measuring.relevance import relevance
 
-    with where(cluster):
+    with run_place(cluster):
         sweep_grid(
             scenario, grid or [], until or [], show or [], out, seed, replications, most, settings or [], threads,
             json=json, overwrite=overwrite, measures=measures or [], yes=yes, style=style, figures=figures,
@@ -535,10 +535,10 @@ def find(
     """
     use_laws(laws)
     from fairwave.cli.asking import find_value
-    from fairwave.cli.input import where
+    from fairwave.cli.input import run_place
     from fairwave.measuring.relevance import relevance
 
-    with where(cluster):
+    with run_place(cluster):
         find_value(
             scenario,
             vary,
@@ -926,7 +926,7 @@ def lab(
     ] = None,
 ) -> None:
     """Open the lab in a browser: the simulator in a page, with controls, that needs neither server nor network."""
-    from fairwave.cli.opening import open_lab
+    from fairwave.cli.lab_page import open_lab
 
     open_lab(scenario, settings or [], out)
 
@@ -981,7 +981,7 @@ def new(
     ] = None,
 ) -> None:
     """Begin a law or measure of your own: code that works, its test, and a scenario that uses it."""
-    from fairwave.cli.beginning import begin
+    from fairwave.cli.new import begin
 
     begin(kind, name, folder, rust=rust, checkout=checkout)
 

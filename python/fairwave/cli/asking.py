@@ -142,18 +142,18 @@ def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
 
 def _usual(read: Scenario) -> list[MeasureRequest]:
     """What is said of each point: whether the group fares well, and why."""
-    from fairwave.answers import shown
+    from fairwave.answers import group_measures
     from fairwave.ask.wording import MeasureRequest
     from fairwave.measuring import measures
 
     group = media_group(read)
     what = kind(group_table(read, group))
-    if what in shown.TRANSFERS:
+    if what in group_measures.TRANSFERS:
         found = [measures.completion(group), measures.unfinished(group), measures.goodput(group)]
     elif what.startswith("bulk"):
         found = [measures.goodput(group)]
     else:
-        found = [*shown.headline(group), measures.delay(group)]
+        found = [*group_measures.headline(group), measures.delay(group)]
     return [MeasureRequest(f"{one.id}.{group}", one) for one in found]
 
 
@@ -161,14 +161,14 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], re
     """At which points the group fares well."""
     from fairwave.answers.events import Events
     from fairwave.answers.naming import VariedAxis, short_key
-    from fairwave.answers.verdict import of_points
+    from fairwave.answers.verdict import judge_points
 
     group = media_group(read)
     if len(varied) == 1:
         key = varied[0][0]
-        under = VariedAxis(key, group, key).under
+        under = VariedAxis(key, group, key).describe
     else:
-        under = VariedAxis("alternative", group).under
+        under = VariedAxis("alternative", group).describe
     by_measure: dict[str, dict[Any, Cell]] = {}
     for cell in found.cells:
         parts = [(short_key(axis), label) for axis, label in cell.labels.items()]
@@ -183,11 +183,11 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], re
         return contrast(
             np.asarray(first.samples[:both], dtype=float),
             np.asarray(second.samples[:both], dtype=float),
-            relevance.of(first.measure),
+            relevance.find(first.measure),
             level,
         )
 
-    events = Events.of(found.results, group)
+    events = Events.collect(found.results, group)
     points = [
         (
             measure,
@@ -195,7 +195,7 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], re
         )
         for measure, cells in by_measure.items()
     ]
-    return of_points(points, under, group, found.results, comparing)
+    return judge_points(points, under, group, found.results, comparing)
 
 
 def _leading(found: Sweep, usual: Sequence[str]) -> list[str]:
@@ -268,7 +268,7 @@ def find_value(
     from fairwave.advice import activities
     from fairwave.ask import find
     from fairwave.ask.finding import baseline_of
-    from fairwave.ask.requiring import STATUS, of_key, split
+    from fairwave.ask.requiring import STATUS, judge_key, split
     from fairwave.ask.wording import check_key, condition, steps
     from fairwave.cli import requiring
     from fairwave.folders import claimed
@@ -308,14 +308,14 @@ def find_value(
                 read, key, values, wanted, n=replications, most=max(most, replications), seed=seed, threads=threads,
                 keep=keep, tell=tell, relevant=relevance, baseline=before,
             )  # fmt: skip
-            required = [of_key(one, answer) for one in of_keys]
+            required = [judge_key(one, answer) for one in of_keys]
             runs = max(most, replications)
             edges = sorted({one for edge in answer.limits for one in requiring.seeds_at(answer, edge, runs)})
             reference = baseline_of(of_measures, before, edges, threads=threads, keep=keep) if edges else None
-            required += requiring.at_limits(
+            required += requiring.judge_limits(
                 of_measures, answer, read, threads, keep, runs, reference, relevance
             )
-        origin = Provenance.here({read.hash: read.name}, answer.seeds)
+        origin = Provenance.collect({read.hash: read.name}, answer.seeds)
         document = {
             "scenario": read.name,
             "activity": read.activities,

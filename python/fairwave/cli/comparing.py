@@ -161,8 +161,8 @@ def compare_alternatives(
 ) -> None:
     """Runs, compares, and leaves a page."""
     from fairwave.answers.lines import lines
-    from fairwave.answers.verdict import of_comparison
-    from fairwave.ask.requiring import of_results
+    from fairwave.answers.verdict import judge_comparison
+    from fairwave.ask.requiring import judge_results
     from fairwave.cli import requiring
     from fairwave.cli.input import kept, measure_names
     from fairwave.folders import claimed
@@ -224,8 +224,8 @@ def compare_alternatives(
         else:
             write_tables(results, found, asked.axis, folder, base.to_toml())
     answer, required = (
-        of_comparison(found, asked.axis, group, whole, asked.key),
-        of_results(wanted, whole, relevance=relevance),
+        judge_comparison(found, asked.axis, group, whole, asked.key),
+        judge_results(wanted, whole, relevance=relevance),
     )  # fmt: skip
     if json:
         document = _document(base, asked, found, answer, results.provenance.to_dict(), shown, clips, remarks)

@@ -34,9 +34,9 @@ def new_kinds(incomplete: str) -> list[str]:
 
 def explained(incomplete: str) -> list[str]:
     """Names that can be explained."""
-    from fairwave.reference import every_name
+    from fairwave.reference import list_names
 
-    return _begun(every_name(), incomplete)
+    return _begun(list_names(), incomplete)
 
 
 def measures(incomplete: str) -> list[str]:

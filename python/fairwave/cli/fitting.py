@@ -119,14 +119,14 @@ def rows(found: Fit) -> list[tuple[str, str]]:
     certain = "95 %" if found.kind == "capture" else "fit about as well"
     for at, rate in zip(found.rate.from_s, found.rate.rates, strict=True):
         since = f"from {at:.3g} s: " if len(found.rate.rates) > 1 else ""
-        lines.append(("rate" if not at else "", since + between(rate, 1e6, "Mb/s", certain)))
+        lines.append(("rate" if not at else "", since + format_estimate(rate, 1e6, "Mb/s", certain)))
     lines.append(("round trip", f"{found.round_trip_s * 1e3:.3g} ms without queues"))
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.families.items() if share >= 0.005)
     certain_queue = f"{found.queue} ({shares})"
     uncertain_queue = f"not certain: {shares}; the scenario has {found.queue}"
     lines.append(("queue", certain_queue if found.is_certain else uncertain_queue))
     if found.buffer:
-        buffer = between(found.buffer, 1e3, "kB", certain)
+        buffer = format_estimate(found.buffer, 1e3, "kB", certain)
     elif not found.has_queued:
         buffer = "not known: no packet waited"
     else:
@@ -134,7 +134,7 @@ def rows(found: Fit) -> list[tuple[str, str]]:
     lines.append(("buffer", buffer))
     if found.random_loss:
         run = f", {found.loss_run:.2g} in a row" if found.loss_run >= 1.2 else ""
-        lines.append(("other losses", between(found.random_loss, 0.01, "%", certain) + run))
+        lines.append(("other losses", format_estimate(found.random_loss, 0.01, "%", certain) + run))
     if found.unseen:
         since = f", from {found.unseen_from_s:.3g} s on" if found.unseen_from_s else ""
         lines.append((
@@ -144,7 +144,7 @@ def rows(found: Fit) -> list[tuple[str, str]]:
     return lines
 
 
-def between(value: Interval, unit: float, name: str, certain: str) -> str:
+def format_estimate(value: Interval, unit: float, name: str, certain: str) -> str:
     """An estimate with its interval."""
     return f"{value.value / unit:.4g} {name} ({value.low / unit:.4g} to {value.high / unit:.4g}, {certain})"
 

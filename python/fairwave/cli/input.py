@@ -33,7 +33,7 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
     if path.endswith(".py"):
         raise BadInputError(f"{path} is a Python file, not a scenario; laws of your own go to --laws {path}")
     if not Path(path).exists() or Path(path).is_dir():
-        hint = _near(Path(path))
+        hint = _suggest(Path(path))
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
     if not settings:
         return load(Path(path))
@@ -43,7 +43,7 @@ def scenario(path: str, settings: list[str] | None = None) -> Scenario:
     return with_files(read.with_overrides(overrides(settings)), Path())
 
 
-def _near(path: Path) -> str:
+def _suggest(path: Path) -> str:
     """Which scenarios somebody may have meant by a path at which there is none."""
     from difflib import get_close_matches
 
@@ -117,7 +117,7 @@ def check_varied(keys: Sequence[str], option: str, settings: Sequence[str]) -> N
             )
 
 
-def where(cluster: str | None) -> AbstractContextManager[None]:
+def run_place(cluster: str | None) -> AbstractContextManager[None]:
     """Where runs are made: by a cluster's workers, or here."""
     if cluster is None:
         return nullcontext()
@@ -377,7 +377,7 @@ def kind(flow: dict[str, Any]) -> str:
     return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)
 
 
-def how_many(flow: dict[str, Any], activity: str | None = None) -> str:
+def describe_count(flow: dict[str, Any], activity: str | None = None) -> str:
     """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`.
 
     Args:

@@ -126,14 +126,14 @@ def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, j
         console.out.print_json(text, ensure_ascii=console.CONTROL.search(text) is not None)
         return
     overview = _overview(read.hash, plan)
-    overview |= _of_groups("speech", activities(read)) | _of_groups("rating", ratings(read))
+    overview |= _merge_groups("speech", activities(read)) | _merge_groups("rating", ratings(read))
     overview["cost of a run"] = str(read.cost(seed))
     console.pairs(f"{read.name}: no mistakes of form", [(key, str(value)) for key, value in overview.items()])
     _show_advice(advise(read, seed))
     _show_defaults(used_defaults(read, seed))
 
 
-def _of_groups(what: str, said: Mapping[str, str]) -> dict[str, str]:
+def _merge_groups(what: str, said: Mapping[str, str]) -> dict[str, str]:
     """Descriptions of flow groups. Of many groups, those with the same description share a line."""
     from fairwave.answers.naming import MOST_NAMES, shortened
 
@@ -270,11 +270,11 @@ def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:
         "nodes": len(plan["nodes"]),
         "link directions": len(plan["links"]),
         "flows": len(plan["flows"]),
-        "hosts": _in_words(plan["hosts"]),
+        "hosts": _describe_hosts(plan["hosts"]),
     }
 
 
-def _in_words(hosts: dict[str, Any]) -> str:
+def _describe_hosts(hosts: dict[str, Any]) -> str:
     """How far sending hosts are from being in step."""
     said = [
         f"clocks within ±{hosts['clock_skew_ppm']:g} ppm" if hosts["clock_skew_ppm"] else "",

@@ -173,9 +173,9 @@ def show_measure(
     with claimed(out, "measure", name, overwrite=overwrite) if out else nullcontext():
         line = work if not isinstance(work, tuple) else _measured(target, found_key, plan, quiet=json)
         network, others, rates = _fitted(line, queues, quiet=json)
-        from fairwave.linecheck import of_line
+        from fairwave.linecheck import judge_line
 
-        verdict = of_line(line, rates, others)
+        verdict = judge_line(line, rates, others)
         left = _leave(out, line, verdict, network, others, rates, quiet=json) if out else None
     if json:
         console.document(
@@ -249,7 +249,7 @@ def _queues(vary: Sequence[str]) -> list[str]:
     """The queues that `--vary queue=A,B` names."""
     from fairwave import names
     from fairwave._native import ScenarioError
-    from fairwave.linecheck.network import OTHERS, tried
+    from fairwave.linecheck.fitted_network import OTHERS, tried
 
     found = []
     for one in vary:
@@ -381,7 +381,7 @@ def alternatives_table(network: Network, others: Sequence[Alternative]) -> tuple
 
 def network_rows(network: Network) -> list[tuple[str, str]]:
     """What was found, a line each."""
-    from fairwave.cli.fitting import between
+    from fairwave.cli.fitting import format_estimate
 
     rows = []
     for name, side in network.sides.items():
@@ -389,7 +389,7 @@ def network_rows(network: Network) -> list[tuple[str, str]]:
             f"{family} {share:.0%}" for family, share in side.families.items() if share >= 0.005
         )
         least = "at least " if side.random_loss else ""
-        rows.append((f"{name}: rate", least + between(side.rate, 1e6, "Mb/s", "95 %")))
+        rows.append((f"{name}: rate", least + format_estimate(side.rate, 1e6, "Mb/s", "95 %")))
         rows.append(("  queue", f"{side.queue} ({shares})"))
         known = side.full and side.queue == "drop-tail"
         held = side.deepest_s * side.rate.value / 8e3

@@ -55,12 +55,12 @@ def live_scenario(
     figures: str | None = None,
 ) -> int:
     """Runs a scenario in real time, shows what came of it and how true it was, and answers with the exit status."""
-    from fairwave.ask.requiring import of_results
+    from fairwave.ask.requiring import judge_results
     from fairwave.cli import requiring
     from fairwave.cli.runs import run_document, show
     from fairwave.folders import claimed
     from fairwave.live import live
-    from fairwave.live.beside import simulated
+    from fairwave.live.comparison import simulated
 
     seeds(seed, 1)
     read = scenario(path, settings)
@@ -96,9 +96,9 @@ def live_scenario(
     except KeyboardInterrupt:
         console.complain(_stopped(out if saved else None, capture))
         raise StoppedError from None
-    rows = _beside(read, other, seed, made) if other else []
+    rows = _compare_simulated(read, other, seed, made) if other else []
     # Nothing repeats a live run: its own values are judged.
-    required = of_results(wanted, made.results, alone=True)
+    required = judge_results(wanted, made.results, alone=True)
     if json:
         told = {"accounts": made.report, "troubles": made.troubles, "unrecorded": made.unrecorded}
         if beside:
@@ -136,7 +136,7 @@ def _drawn(
 
     assert made.results is not None
     told = [f"{what}: {value}" for what, value in accounts(made.report)]
-    run = pages.of_live(read, made.results, seed, promise=promise(made.report), accounts=told)
+    run = pages.draw_live(read, made.results, seed, promise=promise(made.report), accounts=told)
     try:
         return pages.drawn(read, made.results, seed, out, [], quiet=quiet, run=run), ""
     except Exception as error:  # noqa: BLE001  # whatever it is, the run's results are there and must be named
@@ -154,8 +154,8 @@ def _stopped(saved: Path | None, capture: Path | None) -> str:
     return f"stopped; {kept}{cut}"
 
 
-def _beside(read: Scenario, other: Scenario, seed: int, made: Live) -> list[Any]:
-    from fairwave.live.beside import compared
+def _compare_simulated(read: Scenario, other: Scenario, seed: int, made: Live) -> list[Any]:
+    from fairwave.live.comparison import compared
 
     assert made.results is not None
     return compared(read, made.results, other.run(seed))

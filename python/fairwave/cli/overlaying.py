@@ -185,8 +185,8 @@ def _compare(
     """Compares results that have no axis in common: the page, the table, the requirements."""
     from fairwave.answers.answer import SAVED, more_runs_by
     from fairwave.answers.lines import as_data, lines
-    from fairwave.answers.verdict import of_comparison
-    from fairwave.ask.requiring import of_results
+    from fairwave.answers.verdict import judge_comparison
+    from fairwave.ask.requiring import judge_results
     from fairwave.cli import requiring
     from fairwave.cli.comparing import show_lines, write_tables
     from fairwave.cli.input import kept
@@ -211,7 +211,7 @@ def _compare(
         return saved, whole, parts, group, found
 
     # Mistakes in saved runs are named before a folder is made; runs are kept in the folder.
-    ready = None if is_run else _behind_gate(lambda: read(results_of(None)), where)
+    ready = None if is_run else _read_gated(lambda: read(results_of(None)), where)
     with (
         drawn_as(asked.style, asked.figures, pages, folder),
         claimed(folder, "compare", title, overwrite=asked.overwrite, scratch=asked.out is None),
@@ -226,12 +226,12 @@ def _compare(
             )  # fmt: skip
         else:
             write_tables(whole, found, asked.axis, folder, "")
-    answer = of_comparison(found, asked.axis, group, whole)
+    answer = judge_comparison(found, asked.axis, group, whole)
     if not is_run:
         answer = answer.with_more_runs_by(SAVED)
     if is_run and not wanted:
         wanted = _no_worse(found, group, asked.relevance)
-    required = of_results(wanted, whole, relevance=asked.relevance)
+    required = judge_results(wanted, whole, relevance=asked.relevance)
     if not is_run:
         required = [replace(one, advice=more_runs_by(SAVED, one.advice)) for one in required]
     differ = _differences(scenarios)
@@ -260,7 +260,7 @@ def _compare(
 T = TypeVar("T")
 
 
-def _behind_gate(read: Callable[[], T], where: Mapping[str, Path]) -> T:
+def _read_gated(read: Callable[[], T], where: Mapping[str, Path]) -> T:
     """What is read from saved folders; if their tables are not as fairwave writes them, an error says so."""
     with gate("results", f"one of {', '.join(map(str, where.values()))}", BadInputError):
         return read()
@@ -300,7 +300,7 @@ def _no_worse(found: Sequence[MeasureLine], group: str, relevance: Relevance) ->
             or not all(cell.n for cell in line.cells.values())
         ):
             continue
-        counts = relevance.of(measure)
+        counts = relevance.find(measure)
         sign: Sign = ">=" if measure.better == "higher" else "<="
         bound = -counts.amount if measure.better == "higher" else counts.amount
         asked = MeasureRequest(f"{measure.id}.{group}", measure)
@@ -410,9 +410,12 @@ def _alike(saved: Mapping[str, Results], where: Mapping[str, Path]) -> None:
 
 def _kinds(results: Results) -> dict[str, str]:
     """The flow groups and what each carries."""
-    from fairwave.answers import shown
+    from fairwave.answers import group_measures
 
-    return {name: shown.kind_of(results, name) for name in sorted(results.rows("flows")["group"].unique())}
+    return {
+        name: group_measures.kind_of(results, name)
+        for name in sorted(results.rows("flows")["group"].unique())
+    }
 
 
 def _seeds(results: Results) -> dict[tuple[Any, ...], list[int]]:
@@ -460,7 +463,7 @@ def _laid_over(
         labels = [f"{name}: {', '.join(map(str, point))}" if point else name for point in points]
         parts.update({label: (name, tuple(point)) for label, point in zip(labels, points, strict=True)})
         columns = {key: column for key, column in runs.columns.items() if key not in one.axes}
-        table = Table.of({axis: labels})
+        table = Table.from_columns({axis: labels})
         tables = {key: one.rows(key) for key in one.tables}
         tables["runs"] = Table({**columns, axis: table[axis]})
         each.append(Results(tables, (axis,), one.provenance))
@@ -476,7 +479,7 @@ def _laid_over(
 
 def _group(results: Results, wanted: str | None) -> str:
     """The flow group that is compared: the one wanted, else the first with an opinion score, else the first stream."""
-    from fairwave.answers import shown
+    from fairwave.answers import group_measures
     from fairwave.measuring import measures
 
     names = results.rows("flows")["group"].unique()
@@ -484,9 +487,9 @@ def _group(results: Results, wanted: str | None) -> str:
         if wanted not in names:
             raise BadInputError(f"these runs have no flow group {wanted!r}; they have {shortened(names)}")
         return wanted
-    scores = {name: measures.find("mos", name).over(results).values for name in names}
+    scores = {name: measures.find("mos", name).compute(results).values for name in names}
     rated = [name for name, values in scores.items() if any(one is not None for one in values)]
-    streams = [name for name in names if shown.kind_of(results, name) == "stream"]
+    streams = [name for name in names if group_measures.kind_of(results, name) == "stream"]
     return str([*rated, *streams, *names][0])
 
 

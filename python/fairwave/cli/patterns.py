@@ -77,7 +77,7 @@ def line(law: dict[str, Any]) -> str:
 def _fit(fit: Gilbert) -> str:
     """A fitted model in words."""
 
-    def one(name: str, value: float | None, interval: tuple[float, float] | None, why: str) -> str:
+    def phrase(name: str, value: float | None, interval: tuple[float, float] | None, why: str) -> str:
         if value is None:
             return f"{name} not defined ({why})"
         if interval is None:
@@ -85,8 +85,8 @@ def _fit(fit: Gilbert) -> str:
         return f"{name} = {value:.4g} ({interval[0]:.2g} to {interval[1]:.2g})"
 
     said = [
-        one("p", fit.p, fit.p_interval, "no packet follows one that arrived"),
-        one("q", fit.q, fit.q_interval, "no packet follows one that was lost"),
+        phrase("p", fit.p, fit.p_interval, "no packet follows one that arrived"),
+        phrase("q", fit.q, fit.q_interval, "no packet follows one that was lost"),
     ]
     if fit.loss is not None:
         said.append(f"in the long run {fit.loss:.3%} lost")

@@ -90,7 +90,7 @@ def baseline_runs(
         from fairwave.cli.input import scenario
 
         return baseline_of(beside, scenario(given), chosen, threads=threads, keep=keep)
-    from fairwave.answers.of_results import asked
+    from fairwave.answers.results_api import asked
     from fairwave.cli.overlaying import saved_runs
     from fairwave.provenance import seeds_in_words
 
@@ -130,7 +130,7 @@ def check_junit(texts: Sequence[str], junit: Path | None) -> None:
         )
 
 
-def at_limits(
+def judge_limits(
     wanted: Sequence[Condition],
     answer: Answer,
     read: Scenario,
@@ -148,10 +148,10 @@ def at_limits(
 
     from fairwave.answers.naming import short_key
     from fairwave.ask.finding import runs_at
-    from fairwave.ask.requiring import at_no_limit, of_results
+    from fairwave.ask.requiring import judge_results, judge_without_limit
 
     if not answer.regions:
-        return [at_no_limit(one, answer) for one in wanted]
+        return [judge_without_limit(one, answer) for one in wanted]
     found: list[Requirement] = []
     for value in answer.limits if wanted else ():
         seeds = seeds_at(answer, value, most)
@@ -159,7 +159,7 @@ def at_limits(
         where = f"{short_key(answer.key)} = {value}"
         found += [
             replace(one, alternative=where)
-            for one in of_results(wanted, there, baseline=baseline, relevance=relevance)
+            for one in judge_results(wanted, there, baseline=baseline, relevance=relevance)
         ]
     return found
 
@@ -180,9 +180,9 @@ def met(
     """Judges results by requirements; nothing without any."""
     if not wanted:
         return []
-    from fairwave.ask.requiring import of_results
+    from fairwave.ask.requiring import judge_results
 
-    return of_results(wanted, results, baseline=baseline, relevance=relevance)
+    return judge_results(wanted, results, baseline=baseline, relevance=relevance)
 
 
 def as_data(found: Sequence[Requirement]) -> dict[str, Any]:

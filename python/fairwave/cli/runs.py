@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairwave.cli import console, in_doubt
+from fairwave.cli import console, doubts
 from fairwave.cli.input import (
     BadInputError,
+    describe_count,
     drawn_as,
     groups,
-    how_many,
     is_clip,
     kept,
     kind,
@@ -116,7 +116,7 @@ def run_scenario(
     chosen_groups = shown_groups(only, read, is_used=not json or bool(out and page))
     conditions = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
     read = timed(read, names)
-    planned = in_doubt.afforded(read, replications, seed, doubting=doubting, yes=yes, quiet=json)
+    planned = doubts.afforded(read, replications, seed, doubting=doubting, yes=yes, quiet=json)
     visible(read, seed, wanted, lost)
     logged_flows(read, seed, qlog, qlog_flows)
     with_sessions(read, stats)
@@ -136,7 +136,7 @@ def run_scenario(
                 chosen, threads=threads, keep=keep, progress=progress
             )
         watched = pages.watch(read, results, clips, out) if pages and clips else []
-        doubted = in_doubt.made(read, planned, replications, seed, threads, keep, quiet=json)
+        doubted = doubts.made(read, planned, replications, seed, threads, keep, quiet=json)
         shown = None
         if out and page and pages:
             shown = pages.drawn(
@@ -154,11 +154,11 @@ def run_scenario(
     )
     required = requiring.met(conditions, results, before)
     if json:
-        document = run_document(read, results, names) | captured | logged | in_doubt.as_data(doubted)
+        document = run_document(read, results, names) | captured | logged | doubts.as_data(doubted)
         console.document(document | requiring.as_data(required))
     else:
         show(read, results, replications, names, chosen_groups)
-        in_doubt.show(doubted)
+        doubts.show(doubted)
         for line in (*watched, *_left(out, shown, audio=heard is not None)):
             console.say(f"\n{line}")
     requiring.settle(required, read.name, junit, json=json)
@@ -198,17 +198,17 @@ def verdict(read: Scenario, results: Results, only: Sequence[str] = ()) -> Answe
     """What page and terminal say first: of the flow groups `only`; of every group if that is `all`."""
     from fairwave.answers import fates
     from fairwave.answers.answer import LIVE
-    from fairwave.answers.conference import of_results
-    from fairwave.answers.verdict import made_of, of_run
+    from fairwave.answers.conference import find_calls
+    from fairwave.answers.verdict import judge_run, made_of
 
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
-    for call in of_results(results):
+    for call in find_calls(results):
         kinds.update(dict.fromkeys(call.groups, "media"))
     every = list(only) == ["all"]
     if only and not every:
         left_out = [name for name in kinds if name not in only]
         kinds = {name: kind for name, kind in kinds.items() if name in only}
-    answer = of_run(
+    answer = judge_run(
         results,
         kinds,
         lambda name: made_of(name, results) or fates.summed_up(results, name),
@@ -257,7 +257,7 @@ _BOTH = (
 )  # fmt: skip
 
 
-def both_directions(results: Results, group: str) -> list[list[str]]:
+def list_conversations(results: Results, group: str) -> list[list[str]]:
     """The conversations of a group, each direction and both together: means over conversations, then runs."""
     from fairwave.measuring.measures import mean
     from fairwave.measuring.statistics import interval
@@ -271,7 +271,7 @@ def both_directions(results: Results, group: str) -> list[list[str]]:
             return ""
         each = [mean(part.numbers(column)) * scale for part in rows.parted("run")]
         each = [one for one in each if not np.isnan(one)]
-        return str(interval(each).within(ends)) if each else "not defined"
+        return str(interval(each).clip(ends)) if each else "not defined"
 
     if not rows.num_rows:
         return []
@@ -295,31 +295,34 @@ def summary(
     Raises:
         BadInputError: No measure has such a name.
     """
-    from fairwave.answers import conference, shown
+    from fairwave.answers import conference, group_measures
     from fairwave.measuring.relevance import USUAL
-    from fairwave.measuring.remarks import NOT_DEFINED, bistable, told, undefined, unmeasured
+    from fairwave.measuring.remarks import NOT_DEFINED, bistable, list_notes, undefined, unmeasured
     from fairwave.measuring.statistics import interval
 
     rows = []
     # Matrices show what pairs of a call see and hear; measures that are asked for have rows, too.
-    of_calls = [name for call in conference.of_results(results) for name in call.groups] if names else []
+    of_calls = [name for call in conference.find_calls(results) for name in call.groups] if names else []
     asked_of = {name.partition(".")[2] for name in names}
     skipped = {name for name in left_out if name not in asked_of}
     for name in dict.fromkeys([*groups(read), *of_calls]):
         if name in skipped:
             continue
-        wanted = [] if name in of_calls else shown.of_group(results, name)
+        wanted = [] if name in of_calls else group_measures.list_measures(results, name)
         if names:
-            asked = shown.asked(results, names, name)
+            asked = group_measures.asked(results, names, name)
             ids = {one.measure.id for one in asked}
             wanted = [*asked, *(replace(one, usual=False) for one in wanted if one.measure.id not in ids)]
         for one in wanted:
             measure = one.measure
-            measured = measure.over(results) if measure.table in results.tables else None
+            measured = measure.compute(results) if measure.table in results.tables else None
             cell = measured.interval() if measured else interval([])
             why = unmeasured(results, measure.id, name) if names and one.usual else ""
             if cell.n or why or undefined(results, measure.id, name):
-                notes = [*told(results, measure.id, name), *(bistable(measured, USUAL) if measured else [])]
+                notes = [
+                    *list_notes(results, measure.id, name),
+                    *(bistable(measured, USUAL) if measured else []),
+                ]
                 rows.append(
                     {
                         "group": name, "measure": measure.id, "title": measure.title, "unit": measure.unit,
@@ -356,7 +359,7 @@ def busy_links(results: Results, most: int = 8) -> list[tuple[str, list[str]]]:
     queueing.sort(key=lambda one: -waits[one[0]])
     rows = []
     for name, part in queueing[:most]:
-        cells = [interval(part.numbers(column) * scale).within(ends) for column, _, scale, ends in LINKS]
+        cells = [interval(part.numbers(column) * scale).clip(ends) for column, _, scale, ends in LINKS]
         rows.append((name, [str(cell) for cell in cells]))
     return rows
 
@@ -392,7 +395,7 @@ def show(
         by_group.setdefault(row["group"], []).append([f"{label}{unit}{mark}", row["text"]])
         if row["remarks"]:
             said.setdefault(row["group"], []).extend(row["remarks"])
-    for call in conference.of_results(results):
+    for call in conference.find_calls(results):
         _show_call(call, by_group, said, several)
     for name, rows in by_group.items():
         flow = flows[name]
@@ -406,10 +409,10 @@ def show(
             *(f"{mark_of(one)} {one}" for one in dict.fromkeys(said.get(name, []))),
         ]
         console.table(
-            f"{name}: {how_many(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
+            f"{name}: {describe_count(flow, activity.get(name))} over {how} — {several}", ["", "value"], rows,
             caption="\n".join(filter(None, told)),
         )  # fmt: skip
-        if both := both_directions(results, name):
+        if both := list_conversations(results, name):
             console.table(f"{name}: both directions", list(BOTH), both)
         if counts := fates.missed(results, name):
             console.table(

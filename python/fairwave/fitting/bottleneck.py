@@ -127,7 +127,7 @@ def rate_course(
             joined[-1].append(one)
         else:
             joined.append([one])
-    joined = _without_outliers(joined)
+    joined = _drop_outliers(joined)
     steps = Steps([], [])
     for several in joined:
         chosen = np.logical_or.reduce([piece[1] for piece in several])
@@ -147,7 +147,7 @@ def _spread(rates: Numbers) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _without_outliers(
+def _drop_outliers(
     joined: list[list[tuple[float, NDArray[np.bool_], float]]],
 ) -> list[list[tuple[float, NDArray[np.bool_], float]]]:
     """A window alone between two that are alike is chance; what is left is joined again."""

@@ -16,8 +16,8 @@ from fairwave.building import build
 
 if TYPE_CHECKING:
     from fairwave.fitting.observing import Observed, Transfer
+    from fairwave.fitting.packet_arrays import Numbered
     from fairwave.fitting.path import PathSeen
-    from fairwave.fitting.seen import Numbered
     from fairwave.scenario import Scenario
 
 FAMILIES = {

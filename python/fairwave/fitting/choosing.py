@@ -19,14 +19,14 @@ import numpy as np
 from fairwave.capturing import capture
 from fairwave.fitting.candidates import Candidate, candidates, scenario
 from fairwave.fitting.observing import observed
-from fairwave.fitting.seen import read
+from fairwave.fitting.packet_arrays import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairwave.fitting.observing import Observed
+    from fairwave.fitting.packet_arrays import Numbers
     from fairwave.fitting.path import PathSeen
-    from fairwave.fitting.seen import Numbers
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
 SCALES = {"delay": 0.15, "loss": 0.03, "rate": 0.15}

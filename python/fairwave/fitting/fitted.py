@@ -10,8 +10,8 @@ from fairwave.fitting import choosing, statistics
 from fairwave.fitting.bottleneck import Interval, Steps
 from fairwave.fitting.candidates import FAMILIES, scenario
 from fairwave.fitting.observing import address, observed
+from fairwave.fitting.packet_arrays import read
 from fairwave.fitting.path import PathSeen, estimated
-from fairwave.fitting.seen import read
 from fairwave.foreign import gated
 from fairwave.replay.packets import CaptureError
 
@@ -139,12 +139,12 @@ def fit(
     if statistics.is_statistics(source):
         if host is not None:
             raise ValueError("host is for captures; statistics of a browser have none")
-        return _of_statistics(source, rate, seeds, progress)
-    return _of_capture(source, host, rate, seeds, progress)
+        return _fit_statistics(source, rate, seeds, progress)
+    return _fit_capture(source, host, rate, seeds, progress)
 
 
 @gated("fitted capture", CaptureError)
-def _of_capture(
+def _fit_capture(
     source: str | Path,
     host: str | None,
     rate: float | None,
@@ -218,7 +218,7 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
 
 
 @gated("statistics", CaptureError)
-def _of_statistics(
+def _fit_statistics(
     source: str | Path, rate: float | None, seeds: int, progress: Callable[[int, int], None] | None
 ) -> Fit:
     what = statistics.read(source)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairwave.fitting.seen import FlowSeen, Numbered, one_way, round_trips, streams
+from fairwave.fitting.packet_arrays import FlowPackets, Numbered, delay_samples, round_trips, streams
 from fairwave.replay.packets import CaptureError, Flow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.fitting.seen import Numbers, Seen
+    from fairwave.fitting.packet_arrays import CapturedFlows, Numbers
 
 
 @dataclass
@@ -71,9 +71,9 @@ class Observed:
     lasts_s: float
     at_s: Numbers
     sizes: Numbers
-    calls: list[tuple[FlowSeen, list[Numbered]]]
+    calls: list[tuple[FlowPackets, list[Numbered]]]
     transfers: list[Transfer]
-    others: list[FlowSeen]
+    others: list[FlowPackets]
     round_trip_s: float | None
     notes: list[str] = field(default_factory=list)
 
@@ -102,7 +102,7 @@ class Observed:
         return found
 
 
-def holes(one: FlowSeen) -> tuple[Numbers, int]:
+def holes(one: FlowPackets) -> tuple[Numbers, int]:
     """When segments arrived behind a hole, each hole once, and how many segments the holes have."""
     expected, found, missing = None, [], 0
     segment = max(1, *one.payloads)
@@ -120,7 +120,7 @@ def holes(one: FlowSeen) -> tuple[Numbers, int]:
     return np.asarray(found, float), missing
 
 
-def observed(seen: Seen, host: bytes | None = None) -> Observed:
+def observed(seen: CapturedFlows, host: bytes | None = None) -> Observed:
     """What `seen` says of the path toward its host.
 
     Args:
@@ -175,17 +175,17 @@ def _written(address: bytes) -> str:
     return socket.inet_ntop(socket.AF_INET if len(address) == 4 else socket.AF_INET6, address)
 
 
-def _transfer(one: FlowSeen, back: FlowSeen | None) -> Transfer:
+def _transfer(one: FlowPackets, back: FlowPackets | None) -> Transfer:
     at, payloads = np.asarray(one.at_s), np.asarray(one.payloads)
     data = payloads > 0
     took = round_trips(one, back) if back is not None else np.empty(0)
     return Transfer(
         one.flow, float(at[data][0]), float(at[data][-1]), int(payloads[data].sum()), int(payloads.max()),
-        *one_way(one), took, *holes(one),
+        *delay_samples(one), took, *holes(one),
     )  # fmt: skip
 
 
-def address(text: str, seen: Seen) -> bytes:
+def address(text: str, seen: CapturedFlows) -> bytes:
     """An address as people write it.
 
     Raises:

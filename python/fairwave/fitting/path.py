@@ -16,7 +16,7 @@ from fairwave.patterns import summary
 
 if TYPE_CHECKING:
     from fairwave.fitting.observing import Observed
-    from fairwave.fitting.seen import Numbers
+    from fairwave.fitting.packet_arrays import Numbers
 
 TOP = 0.8
 """A loss is at the queue's top when the delay next to it is so much of the largest one."""

@@ -34,7 +34,7 @@ from fairwave.replay.packets import CaptureError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from fairwave.fitting.seen import Numbers
+    from fairwave.fitting.packet_arrays import Numbers
     from fairwave.scenario import Scenario
 
 LEAST_SECONDS = 10

@@ -25,7 +25,7 @@ except ImportError as missing:
     ) from missing
 
 from fairwave.gym.environments import RateEnv, SteeredEnv, WindowEnv
-from fairwave.gym.policy import Policy
+from fairwave.gym.numpy_policy import Policy
 from fairwave.gym.task import Choice, Range, Task, TaskError
 from fairwave.gym.vector import RateVectorEnv, SteeredVectorEnv, WindowVectorEnv
 

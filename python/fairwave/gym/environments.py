@@ -77,7 +77,7 @@ class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
         if self._is_closed:
             raise ClosedEnvironmentError("this environment is closed; make another")
         super().reset(seed=seed)
-        split, values, run = spaces.of_options(options, self.split)
+        split, values, run = spaces.parse_options(options, self.split)
         scenario, drawn = self.task.draw(self.np_random, split, values)
         own = int(self.np_random.integers(2**32))
         run = own if run is None else run

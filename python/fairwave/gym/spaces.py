@@ -79,7 +79,7 @@ def checked_one(action: Any) -> float:
     return float(checked(action, (1,))[0])
 
 
-def of_options(options: Mapping[str, Any] | None, split: str) -> tuple[str, Mapping[str, Any], int | None]:
+def parse_options(options: Mapping[str, Any] | None, split: str) -> tuple[str, Mapping[str, Any], int | None]:
     """What `reset` is asked for: the split, values that are set, and the seed of the run.
 
     Raises:

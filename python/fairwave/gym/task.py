@@ -131,7 +131,7 @@ class Task:
     test: Mapping[str, Range | Choice] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def create(
         cls,
         scenario: Scenario,
         flow: str | None = None,
@@ -209,7 +209,7 @@ class Task:
         if not isinstance(name, str):
             raise TaskError(f'{path}: lacks the key `scenario`; write scenario = "call.toml"')
         try:
-            return cls.of(
+            return cls.create(
                 load(where.parent / name),
                 table.get("flow"),
                 interval=table.get("interval", INTERVAL),
@@ -248,7 +248,7 @@ class Task:
                 for value in one.values:
                     if isinstance(value, dict) and "file" in value:
                         made = with_files(self.scenario.with_overrides({path: value}), folder)
-                        value = _at(made.to_dict(), path, value)  # noqa: PLW2901
+                        value = _look_up(made.to_dict(), path, value)  # noqa: PLW2901
                     values.append(value)
                 object.__setattr__(one, "values", tuple(values))
             for value in values:
@@ -264,7 +264,7 @@ class Task:
                     raise TaskError(f"{path}: with {value!r:.60} the flow {self.flow!r} cannot be steered")
 
 
-def _at(table: dict[str, Any], path: str, otherwise: Any) -> Any:
+def _look_up(table: dict[str, Any], path: str, otherwise: Any) -> Any:
     """The value at a dotted path of links or flows, by name."""
     kind, name, *keys = path.split(".")
     for place, one in enumerate(table.get(kind, [])):
@@ -279,10 +279,10 @@ def _at(table: dict[str, Any], path: str, otherwise: Any) -> Any:
 def _spread(table: Mapping[str, Any], key: str) -> dict[str, Range | Choice]:
     if not hasattr(table, "items"):
         raise TaskError(f"{key}: {table!r:.60} is no table of paths")
-    return {path: _one(value, f"{key}.{path}") for path, value in table.items()}
+    return {path: _parse_values(value, f"{key}.{path}") for path, value in table.items()}
 
 
-def _one(value: Any, where: str) -> Range | Choice:
+def _parse_values(value: Any, where: str) -> Range | Choice:
     example = '{ least = "1 Mb/s", most = "5 Mb/s", scale = "log" } or { one-of = ["1 Mb/s", "2 Mb/s"] }'
     if isinstance(value, (Range, Choice)):
         return value
@@ -412,4 +412,4 @@ def default(steers: str) -> Task:
     Tests let the rate change during an episode, which training never shows.
     """
     scenario = load(_CALL if steers == "rate" else _DOWNLOAD)
-    return Task.of(scenario, vary=_VARY[steers], test=_TEST[steers])
+    return Task.create(scenario, vary=_VARY[steers], test=_TEST[steers])

@@ -105,7 +105,7 @@ class SteeredVectorEnv(VectorEnv["Floats", "Floats", Any]):
 
     def _begin(self, place: int, rows: Floats, options: Mapping[str, Any]) -> None:
         random = self._random[place]
-        split, values, run = spaces.of_options(options, self.split)
+        split, values, run = spaces.parse_options(options, self.split)
         scenario, _ = self.task.draw(random, split, values)
         own = int(random.integers(2**32))
         rows[place] = np.frombuffer(

@@ -149,7 +149,7 @@ def measure(
         raise ValueError(f"there is a measure named `{name}` already; give yours another name")
 
     def hand_in(definition: Definition) -> Definition:
-        def of(group: str | None = None) -> measures.Measure:
+        def define(group: str | None = None) -> measures.Measure:
             def reduce(results: Results) -> dict[str, Any]:
                 answers = list(_answers(results, name, definition, group))
                 values = [value if isinstance(value, float) else None for _, value in answers]
@@ -162,8 +162,8 @@ def measure(
                 applies=measures.Applies(measures.EVERY, measures.EVERY),
             )  # fmt: skip
 
-        of.__doc__ = definition.__doc__ or f"{name}, without a docstring."
-        measures.STANDARD[name] = of
+        define.__doc__ = definition.__doc__ or f"{name}, without a docstring."
+        measures.STANDARD[name] = define
         measures.OWN[name] = lambda results, group: _reasons(_answers(results, name, definition, group))
         return definition
 
@@ -179,7 +179,7 @@ def _answers(
     results: Results, name: str, definition: Definition, group: str | None
 ) -> Iterator[tuple[int, float | Undefined | None]]:
     """What the definition answers for each run: a finite number, or that there is none."""
-    frames = _by_run(results, group)
+    frames = _split_by_run(results, group)
     axes = list(results.axes)
     for row in results.rows("runs").to_dicts():
         labels = {axis: row[axis] for axis in axes}
@@ -205,7 +205,7 @@ def _answers(
         yield row["run"], Undefined("it came to no number") if math.isnan(value) else value
 
 
-def _by_run(results: Results, group: str | None) -> dict[int, dict[str, pl.DataFrame]]:
+def _split_by_run(results: Results, group: str | None) -> dict[int, dict[str, pl.DataFrame]]:
     """The tables of each run, of one group where they tell groups apart."""
     need("polars", "tables")
     import polars as pl

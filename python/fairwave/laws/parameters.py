@@ -144,9 +144,13 @@ class ResolvedParameter:
         given = self.given
         if given.example is not None:
             return given.example
-        return given.default if given.default is not NEEDED and given.default is not None else self.within()
+        return (
+            given.default
+            if given.default is not NEEDED and given.default is not None
+            else self.make_example()
+        )
 
-    def within(self) -> Any:
+    def make_example(self) -> Any:
         """A value within the bounds."""
         given = self.given
         one: Any = self.choices[0] if self.choices else EXAMPLES[self.kind]
@@ -231,7 +235,7 @@ def _known(law: type[Any], name: str, hint: Any, value: Any) -> ResolvedParamete
         if not known.accepts(one):
             raise TypeError(
                 f"{law.__name__}.{name}: its {what} {one!r} must be {known.allowed()}; write for example "
-                f"{what}={known.within()!r}"
+                f"{what}={known.make_example()!r}"
             )
     return known
 

@@ -5,13 +5,13 @@ the idle line and over the line loaded each way. It says whether voice and video
 what would help: the fitted network carries the call under other queues. What irtt wrote is read, too.
 """
 
+from fairwave.linecheck.fitted_network import Alternative, Network, alternatives, fitted, least_rate
 from fairwave.linecheck.irtt import IrttError
 from fairwave.linecheck.irtt import read as read_irtt
 from fairwave.linecheck.line import Line, PhaseNumbers
 from fairwave.linecheck.measuring import MeasureError, Target, measure, resolved
-from fairwave.linecheck.network import Alternative, Network, alternatives, fitted, least_rate
 from fairwave.linecheck.reflector import Limits, Reflector
-from fairwave.linecheck.verdict import Verdict, of_line
+from fairwave.linecheck.verdict import Verdict, judge_line
 from fairwave.linecheck.wire import Plan, WireError
 
 __all__ = [
@@ -29,9 +29,9 @@ __all__ = [
     "WireError",
     "alternatives",
     "fitted",
+    "judge_line",
     "least_rate",
     "measure",
-    "of_line",
     "read_irtt",
     "resolved",
 ]

@@ -133,7 +133,7 @@ class Line:
         """A phase by its name."""
         return next((one for one in self.spans if one.name == name), None)
 
-    def within(self, span: Span, direction: str) -> Numbers:
+    def delays_during(self, span: Span, direction: str) -> Numbers:
         """Delays above the least of the probes that were sent within a phase; NaN for lost ones."""
         probes = self.probes[direction]
         return probes.raised_s[_inside(probes.sent_s, span)]

@@ -190,7 +190,7 @@ def handshake(control: socket.socket, target: Target, key: str, plan: wire.Plan)
         raise MeasureError(f"the reflector at {target.shown} refuses: {why.decode('utf-8', 'replace')}")
     if flight != wire.accepted(derived, ours, theirs, written):
         raise MeasureError(f"the connection to {target.shown} was altered on the way; nothing else was sent")
-    return wire.Secrets.of(derived, ours, theirs)
+    return wire.Secrets.derive(derived, ours, theirs)
 
 
 class Measurement:
@@ -223,7 +223,7 @@ class Measurement:
             )  # fmt: skip
             sending.start()
             for name, from_s, to_s in self.plan.phases():
-                self._until(from_s)
+                self._wait_until(from_s)
                 self.phase(
                     {
                         "idle": "the idle line",
@@ -233,7 +233,7 @@ class Measurement:
                 )
                 if name != "idle":
                     self._load(name, to_s)
-                self._until(to_s)
+                self._wait_until(to_s)
             self.phase("waiting for the last packets")
             sending.join()
             # What is still on its way may wait in a deep queue.
@@ -246,7 +246,7 @@ class Measurement:
             hearing.join(1.0)
         return self.line(report)
 
-    def _until(self, at_s: float) -> None:
+    def _wait_until(self, at_s: float) -> None:
         wait = self.begun_ns / 1e9 + at_s - time.monotonic()
         if wait > 0:
             time.sleep(wait)
@@ -299,7 +299,7 @@ class Measurement:
             one.join(max(until + 2 - time.monotonic(), 0.1))
 
     def _carry(self, direction: str, number: int, until_s: float, carried: Carried) -> None:
-        def over() -> bool:
+        def is_over() -> bool:
             return self.stopped.is_set() or time.monotonic() >= until_s
 
         connect = socket.create_connection
@@ -307,7 +307,7 @@ class Measurement:
             prepare(connection)
             connection.sendall(wire.load_begin(self.secrets, direction == "down", number))
             (receive_load if direction == "down" else send_load)(
-                connection, over, self.allowed[direction], carried
+                connection, is_over, self.allowed[direction], carried
             )
 
     def _report(self) -> dict[str, Any]:

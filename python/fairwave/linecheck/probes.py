@@ -50,7 +50,7 @@ def receive(made: socket.socket) -> tuple[bytes, tuple[Any, ...], int]:
         OSError: The socket is closed, or nothing came within its timeout.
     """
     data, told, _, address = made.recvmsg(2048, 128)
-    now, today = _both_clocks()
+    now, today = _read_clocks()
     for level, kind, content in told:
         if level == socket.SOL_SOCKET and kind == ARRIVED and len(content) == 16:
             seconds, nanos = struct.unpack("@qq", content)
@@ -65,7 +65,7 @@ AT_ONCE_NS = 20_000
 """Two clocks that were read within this time were read at once."""
 
 
-def _both_clocks() -> tuple[int, int]:
+def _read_clocks() -> tuple[int, int]:
     """CLOCK_MONOTONIC and the time of day at one moment: again where the process had to wait in between."""
     for _ in range(20):
         before, today, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()

@@ -71,7 +71,7 @@ class Session:
     heard_s: float = field(default_factory=time.monotonic)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether it must send nothing any more."""
         now = time.monotonic()
         return self.stopped.is_set() or now > self.ends_s or now - self.heard_s > SILENT_S
@@ -210,7 +210,7 @@ class Reflector:
 
     def _on_datagram(self, data: bytes, address: tuple[Any, ...], arrived: int) -> None:
         session = self._sessions.get(wire.session_of(data))
-        if session is None or session.over():
+        if session is None or session.is_over():
             self.taken += len(data)
             return
         try:
@@ -259,7 +259,7 @@ class Reflector:
 
     def _watch(self, session: Session) -> None:
         while not session.stopped.wait(0.25):
-            if session.over():
+            if session.is_over():
                 session.stopped.set()
 
     # TCP
@@ -299,7 +299,7 @@ class Reflector:
         rest = exactly(connection, wire.HELLO - len(begin), ends)
         self.taken += len(rest)
         theirs, ours = wire.read_hello(begin + rest), os.urandom(wire.NONCE)
-        answer = wire.Challenge.of(self.key, self.salt, theirs, ours).to_bytes()
+        answer = wire.Challenge.create(self.key, self.salt, theirs, ours).to_bytes()
         connection.sendall(answer)
         self.answered += len(answer)
         flight = read_framed(connection, wire.FLIGHT, ends)
@@ -308,7 +308,7 @@ class Reflector:
         if not wire.same(flight[:32], wire.code(self.key, b"measure", theirs, ours, written)):
             self.say(f"refused {plain(address)}: it does not have the key")
             return
-        session, why = self._agreed(wire.Secrets.of(self.key, theirs, ours), written)
+        session, why = self._agreed(wire.Secrets.derive(self.key, theirs, ours), written)
         if session is None:
             connection.sendall(wire.framed(wire.refused(self.key, theirs, ours, why)))
             self.say(f"refused {plain(address)}: {why}")
@@ -362,7 +362,7 @@ class Reflector:
         self.taken += len(rest)
         name, down, number, mark = wire.read_load_begin(begin + rest)
         session = self._sessions.get(name)
-        if session is None or session.address is None or session.over():
+        if session is None or session.address is None or session.is_over():
             return
         if number >= session.plan.connections or not wire.is_load_begin(session.secrets, down, number, mark):
             return
@@ -376,7 +376,7 @@ class Reflector:
         prepare(connection)
         stop = time.monotonic() + session.plan.phase_s + 2.0
         (send_load if down else receive_load)(
-            connection, lambda: session.over() or time.monotonic() > stop, session.allowed[down], carried
+            connection, lambda: session.is_over() or time.monotonic() > stop, session.allowed[down], carried
         )
 
 

@@ -29,8 +29,8 @@ from fairwave.measuring.statistics import interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.linecheck.fitted_network import Alternative
     from fairwave.linecheck.line import Line, Span
-    from fairwave.linecheck.network import Alternative
 
 ORDER = ("good", "fair", "poor")
 
@@ -122,7 +122,7 @@ class Verdict:
         }  # fmt: skip
 
 
-def of_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alternative] = ()) -> Verdict:
+def judge_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alternative] = ()) -> Verdict:
     """The verdict on a line.
 
     Args:
@@ -155,7 +155,7 @@ def responsiveness(line: Line, span: Span) -> float:
 
 
 def _voice(line: Line, span: Span, direction: str) -> Voice:
-    raised = line.within(span, direction)
+    raised = line.delays_during(span, direction)
     if not len(raised) or np.isnan(raised).all():
         return Voice(span.name, direction, None, "poor", "no packet arrived")
     one_way = line.least_trip_s / 2 if math.isfinite(line.least_trip_s) else 0.0
@@ -168,7 +168,7 @@ def _voice(line: Line, span: Span, direction: str) -> Voice:
         return Voice(span.name, direction, None, "poor", "the E-model has no value for it")
     gap = row["longest_gap_s"] or 0.0
     cell = held(interval([mos]), f"a gap of {gap:.2f} s" if gap > GAP_S else "")
-    band = scale.of_mean(cell)
+    band = scale.classify_mean(cell)
     because = made_of("call", results).partition(": ")[2] if band != "good" else ""
     if isinstance(cell, Held):
         because = "; ".join(filter(None, (cell.because, because)))
@@ -176,7 +176,7 @@ def _voice(line: Line, span: Span, direction: str) -> Voice:
 
 
 def _video(line: Line, span: Span, direction: str, rate: float | None) -> Video:
-    raised = line.within(span, direction)
+    raised = line.delays_during(span, direction)
     if not len(raised) or np.isnan(raised).all():
         return Video(span.name, direction, "poor", "no packet arrived", math.nan)
     one_way = line.least_trip_s / 2 if math.isfinite(line.least_trip_s) else 0.0
@@ -236,7 +236,7 @@ def _help(
     for one in idle:
         span = line.span(one.phase)
         assert span is not None
-        lost = float(np.isnan(line.within(span, one.direction)).mean())
+        lost = float(np.isnan(line.delays_during(span, one.direction)).mean())
         if lost > GOOD_LOSS:
             said.append(
                 f"{100 * lost:.2g} % of the packets {one.direction}ward are lost {DOING[one.phase]}: look at Wi-Fi, "
@@ -246,7 +246,7 @@ def _help(
         span = line.span(direction)
         if span is None or direction not in line.probes or direction not in line.loads:
             continue
-        raised = line.within(span, direction)
+        raised = line.delays_during(span, direction)
         came = raised[~np.isnan(raised)]
         if not len(came) or not line.loads[direction].carried:
             continue

@@ -216,7 +216,7 @@ class Secrets:
     sealed: bytes
 
     @classmethod
-    def of(cls, key: bytes, ours: bytes, theirs: bytes) -> Secrets:
+    def derive(cls, key: bytes, ours: bytes, theirs: bytes) -> Secrets:
         """From the key and both nonces, the measuring end's first."""
         made = [code(key, what, ours, theirs) for what in (b"session", b"probes", b"load", b"sealed")]
         return cls(made[0][:SESSION], *made[1:])
@@ -386,7 +386,7 @@ class Challenge:
     mark: bytes
 
     @classmethod
-    def of(cls, key: bytes, salt: bytes, theirs: bytes, ours: bytes) -> Challenge:
+    def create(cls, key: bytes, salt: bytes, theirs: bytes, ours: bytes) -> Challenge:
         """A challenge with the reflector's proof, for the nonce of a hello and a fresh nonce."""
         return cls(ours, salt, code(key, b"reflector", theirs, ours, salt))
 

@@ -95,7 +95,7 @@ def live(
     from fairwave.scenario import prepared
 
     ready = prepared(scenario)
-    raw, report, statuses, troubles, unrecorded = _in_a_process(
+    raw, report, statuses, troubles, unrecorded = _run_in_process(
         {
             "scenario": ready.native.to_json(),
             "file": ready.name,
@@ -111,7 +111,7 @@ def live(
     if raw is not None:
         made = tables_.tables(raw)
         if "flows" in made:  # not where there is the network alone
-            made["flows"] = _without_what_the_kernel_keeps_to_itself(made["flows"])
+            made["flows"] = _drop_hidden_columns(made["flows"])
         results = assemble_runs([(Point({}, ready), seed)], [made])
     return Live(results, json.loads(report), statuses, troubles, unrecorded)
 
@@ -120,7 +120,7 @@ UNTOLD = ("timeouts", "fast_retransmits")
 """Columns of flows that say what goes on in a sender: null for the kernel's connections and for programs."""
 
 
-def _without_what_the_kernel_keeps_to_itself(flows: Table) -> Table:
+def _drop_hidden_columns(flows: Table) -> Table:
     import numpy as np  # not above: it starts threads, and the process of a run must have one
 
     told = np.array([not str(one).startswith("host/") for one in flows["transport"].texts], dtype=bool)
@@ -158,7 +158,7 @@ traffic = "bulk"
 _Left = tuple["RawTables | None", str, "list[int | None]", "list[str]", "str | None"]
 
 
-def _in_a_process(job: dict[str, Any]) -> _Left:
+def _run_in_process(job: dict[str, Any]) -> _Left:
     job_from, job_to = os.pipe()
     result_from, result_to = os.pipe()
     command = [sys.executable, "-m", "fairwave.live.host", str(job_from), str(result_to)]

@@ -164,7 +164,7 @@ class Call:
     callee: Party
 
     @classmethod
-    def between(cls, folder: Path, speech: Path, seconds: int) -> Call:
+    def from_folder(cls, folder: Path, speech: Path, seconds: int) -> Call:
         """A call whose files are in a folder.
 
         Args:

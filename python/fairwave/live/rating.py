@@ -47,7 +47,7 @@ class Rating:
     mouth_to_ear_s: float | None
 
 
-def of_stream(stream: Stream, packet_s: float = 0.02, codec: str = "g711") -> Rating:
+def rate_stream(stream: Stream, packet_s: float = 0.02, codec: str = "g711") -> Rating:
     """Rates a stream of RTP that carries a call.
 
     Args:

@@ -83,7 +83,7 @@ def last(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def beside(
+def compare_ends(
     sender: Sequence[Mapping[str, Any]],
     receiver: Sequence[Mapping[str, Any]],
     streams: Sequence[Stream],

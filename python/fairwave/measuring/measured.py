@@ -39,7 +39,7 @@ class Measured:
     rows: Table
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", Table.of(self.rows))
+        object.__setattr__(self, "rows", Table.from_columns(self.rows))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -65,7 +65,7 @@ class Measured:
 
         return measured(self)
 
-    def at(self, **labels: Any) -> Measured:
+    def select(self, **labels: Any) -> Measured:
         """Only the points with these labels; a list of labels keeps each of them.
 
         Raises:
@@ -81,10 +81,10 @@ class Measured:
             unknown = [one for one in wanted if one not in known]
             if unknown:
                 raise ValueError(f"axis {axis!r} has no {unknown[0]!r}; it has {known}")
-            rows = rows.where(np.any([rows[axis].is_(one) for one in wanted], axis=0))
+            rows = rows.take(np.any([rows[axis].is_(one) for one in wanted], axis=0))
         return Measured(self.measure, self.axes, rows)
 
-    def without(self, *axes: str) -> Measured:
+    def drop_axes(self, *axes: str) -> Measured:
         """The same without these axes, which must each be down to one label.
 
         Raises:
@@ -116,20 +116,20 @@ class Measured:
         Raises:
             ValueError: The labels leave more than one point.
         """
-        part = self.at(**labels).rows
+        part = self.select(**labels).rows
         seeds = part["seed"].values
         if len(set(seeds.tolist())) != part.num_rows:
             loose = [axis for axis in self.axes if len(part[axis].unique()) > 1]
             raise ValueError(f"samples need a single point; still open: {', '.join(loose)}")
         return part.numbers("value")[np.argsort(seeds, kind="stable")]
 
-    def by_seed(self, **labels: Any) -> dict[int, float]:
+    def map_seeds(self, **labels: Any) -> dict[int, float]:
         """Each seed with its number, at the one point that `labels` leave.
 
         Raises:
             ValueError: The labels leave more than one point.
         """
-        seeds = sorted(self.at(**labels).rows["seed"].to_list())
+        seeds = sorted(self.select(**labels).rows["seed"].to_list())
         return dict(zip(seeds, self.samples(**labels).tolist(), strict=True))
 
     def interval(self, **labels: Any) -> Interval:
@@ -159,14 +159,14 @@ class Measured:
         if not axes:
             return [{}]
         each = Table({axis: self.rows[axis] for axis in axes})
-        return [part.where([0]).to_dicts()[0] for part in each.parted(*axes)]
+        return [part.take([0]).to_dicts()[0] for part in each.parted(*axes)]
 
 
 def _first(parts: Sequence[Table], name: str) -> Column:
     """What a column holds in the first row of each part."""
-    each = [part[name].at([0]) for part in parts]
+    each = [part[name].take([0]) for part in parts]
     if not each:
-        return Column.of([])
+        return Column.from_values([])
     valid = (
         None
         if each[0].valid is None

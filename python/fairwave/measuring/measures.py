@@ -19,7 +19,7 @@ import numpy as np
 
 from fairwave import _native
 from fairwave.measuring.measured import Measured
-from fairwave.measuring.parts import NO_RUNS, Parts, by_group, by_run, parted
+from fairwave.measuring.parts import NO_RUNS, Parts, parted, reduce_groups, reduce_runs
 from fairwave.measuring.statistics import LEVEL, Interval, interval
 from fairwave.tables import Column, Table, concatenate
 
@@ -138,26 +138,26 @@ class Measure:
 
     def interval(self, samples: ArrayLike, level: float = LEVEL) -> Interval:
         """Mean and interval of the measure in some runs, which ends where the measure ends."""
-        return interval(samples, level, has_long_tail=self.has_long_tail).within(self.limits)
+        return interval(samples, level, has_long_tail=self.has_long_tail).clip(self.limits)
 
-    def over(self, results: Results) -> Measured:
+    def compute(self, results: Results) -> Measured:
         """The measure in every run of `results`."""
         runs = results.rows("runs")
         if self.table in results.tables:
-            found = Table.of(self.reduce(results))
+            found = Table.from_columns(self.reduce(results))
         else:
-            found = Table.of({name: [] for name in ("run", *self.axes, "value")})
-        left, right = _in_runs(runs["run"], found["run"])
-        columns = {name: runs[name].at(left) for name in results.axes}
+            found = Table.from_columns({name: [] for name in ("run", *self.axes, "value")})
+        left, right = _match_runs(runs["run"], found["run"])
+        columns = {name: runs[name].take(left) for name in results.axes}
         columns |= {axis: _or_none(found[axis], right) for axis in self.axes}
-        columns |= {"seed": runs["seed"].at(left)}
+        columns |= {"seed": runs["seed"].take(left)}
         value = np.concatenate([found["value"].numbers, [np.nan]])[right]
         # A definition may divide nothing by nothing: whatever is not a number is not defined.
         columns |= {"value": Column(value, ~np.isnan(value))}
         return Measured(self, (*results.axes, *self.axes), Table(columns))
 
 
-def _in_runs(runs: Column, found: Column) -> tuple[Any, NDArray[np.int64]]:
+def _match_runs(runs: Column, found: Column) -> tuple[Any, NDArray[np.int64]]:
     """Pairs of a run and a row that was found of it; a run without a value has a row all the same, -1."""
     if np.array_equal(runs.values, found.values):
         return slice(None), np.arange(len(runs))
@@ -173,14 +173,14 @@ def _or_none(column: Column, rows: NDArray[np.int64]) -> Column:
     """Some rows of a column; none for the row -1."""
     there = rows >= 0
     if not len(column):
-        return Column.of([None] * len(rows))
-    taken = column.at(np.where(there, rows, 0))
+        return Column.from_values([None] * len(rows))
+    taken = column.take(np.where(there, rows, 0))
     valid = there if taken.valid is None else taken.valid & there
     return replace(taken, valid=None if valid.all() else valid)
 
 
 @dataclass(frozen=True)
-class OfRows:
+class RowReduction:
     """A number for each run from the rows of a table; those of all flow groups are made in one pass.
 
     Attributes:
@@ -197,14 +197,14 @@ class OfRows:
         """Columns `run` and `value`: a row for each run in which there are rows."""
         rows = results.rows(self.table) if isinstance(self.table, str) else self.table(results)
         if self.group is None:
-            runs, values = by_run(rows, self.value)
+            runs, values = reduce_runs(rows, self.value)
         else:
-            runs, values = by_group(rows, self.value).get(self.group, NO_RUNS)
+            runs, values = reduce_groups(rows, self.value).get(self.group, NO_RUNS)
         return Table({"run": Column(runs), "value": Column(values)})
 
 
-def _per_flow(group: str | None, value: PartValues) -> Reduction:
-    return OfRows("flows", group, value)
+def _reduce_flows(group: str | None, value: PartValues) -> Reduction:
+    return RowReduction("flows", group, value)
 
 
 def shown(
@@ -215,11 +215,11 @@ def shown(
 
     def says(definition: Callable[P, Measure]) -> Callable[P, Measure]:
         @wraps(definition)
-        def of(*args: P.args, **kwargs: P.kwargs) -> Measure:
+        def define(*args: P.args, **kwargs: P.kwargs) -> Measure:
             return replace(definition(*args, **kwargs), applies=applies)
 
-        of.applies = applies  # type: ignore[attr-defined]  # functions have any
-        return of
+        define.applies = applies  # type: ignore[attr-defined]  # functions have any
+        return define
 
     return says
 
@@ -267,7 +267,7 @@ def _most(column: str) -> PartValues:
 @shown(TRANSFER | BULK, EVERY, figure="others")
 def goodput(group: str | None = None) -> Measure:
     """Payload delivered to the group's applications from the first flow's beginning to the last one's end, in Mb/s."""
-    reduce = OfRows("groups", group, _goodput)
+    reduce = RowReduction("groups", group, _goodput)
     return Measure(
         "goodput", _name("goodput", group), "Mb/s", reduce, "higher", table="groups", limits=POSITIVE
     )
@@ -286,13 +286,13 @@ def goodput_per_flow(group: str | None = None) -> Measure:
         "goodput_per_flow",
         _name("goodput per flow", group),
         "kb/s",
-        _per_flow(group, _mean("goodput_bps", 1e-3)),
+        _reduce_flows(group, _mean("goodput_bps", 1e-3)),
         "higher",
         limits=POSITIVE,
     )
 
 
-def of_group(
+def group_column(
     column: str,
     title: str,
     group: str | None,
@@ -333,7 +333,7 @@ def of_group(
         return rows
 
     # There is one row for each run and group.
-    reduce = OfRows(rows_of, group, _share((column,), over, scale) if over else _mean(column, scale))
+    reduce = RowReduction(rows_of, group, _share((column,), over, scale) if over else _mean(column, scale))
     return Measure(
         id or column, _name(title, group), unit, reduce, better, table=table, limits=limits,
         has_long_tail=has_long_tail,
@@ -349,7 +349,7 @@ def missed(group: str | None = None) -> Measure:
     or arrived after their frame was shown. For other streams it counts packets that were lost. What had not
     arrived at the end and is too old to be of use is overdue, and counts in each case.
     """
-    reduce = _per_flow(group, _missed)
+    reduce = _reduce_flows(group, _missed)
     return Measure("missed", _name("packets missed", group), "%", reduce, "lower", limits=PERCENT)
 
 
@@ -368,7 +368,7 @@ def _missed(rows: Table, parts: Parts) -> Numbers:
 @shown(STREAM, only_above_zero=True)
 def waiting(group: str | None = None) -> Measure:
     """Packets that were overdue at the end, in % of packets sent: neither arrived nor lost, and too old for use."""
-    reduce = _per_flow(group, _waiting)
+    reduce = _reduce_flows(group, _waiting)
     return Measure("waiting", _name("overdue at the end", group), "%", reduce, "lower", limits=PERCENT)
 
 
@@ -381,7 +381,7 @@ def _waiting(rows: Table, parts: Parts) -> Numbers:
 def loss(group: str | None = None) -> Measure:
     """Packets that a queue dropped or a wire lost, in % of packets sent; what waits or is on its way is not lost."""
     lost = _share(("units_lost",), "units_sent", 100)
-    return Measure("loss", _name("loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT)
+    return Measure("loss", _name("loss", group), "%", _reduce_flows(group, lost), "lower", limits=PERCENT)
 
 
 @shown(TRANSFER | BULK)
@@ -389,7 +389,7 @@ def packet_loss(group: str | None = None) -> Measure:
     """Data packets that queues dropped or links lost, in % of packets sent, retransmissions included."""
     lost = _share(("dropped", "lost"), "packets_sent", 100)
     return Measure(
-        "packet_loss", _name("packet loss", group), "%", _per_flow(group, lost), "lower", limits=PERCENT
+        "packet_loss", _name("packet loss", group), "%", _reduce_flows(group, lost), "lower", limits=PERCENT
     )
 
 
@@ -398,14 +398,21 @@ def retransmitted(group: str | None = None) -> Measure:
     """Retransmitted data packets, in % of data packets sent."""
     again = _share(("packets_retransmitted",), "packets_sent", 100)
     return Measure(
-        "retransmitted", _name("retransmitted", group), "%", _per_flow(group, again), "lower", limits=PERCENT
+        "retransmitted",
+        _name("retransmitted", group),
+        "%",
+        _reduce_flows(group, again),
+        "lower",
+        limits=PERCENT,
     )
 
 
 @shown(STREAM)
 def delay(group: str | None = None) -> Measure:
     """One-way delay of received units, application to application, in ms: mean over units."""
-    return Measure("delay", _name("delay", group), "ms", _per_flow(group, _delay), "lower", limits=POSITIVE)
+    return Measure(
+        "delay", _name("delay", group), "ms", _reduce_flows(group, _delay), "lower", limits=POSITIVE
+    )
 
 
 def _delay(rows: Table, parts: Parts) -> Numbers:
@@ -420,7 +427,7 @@ def delay_p95(group: str | None = None) -> Measure:
         "delay_p95",
         _name("delay, 95th percentile", group),
         "ms",
-        _per_flow(group, _mean("delay_p95_s", 1e3)),
+        _reduce_flows(group, _mean("delay_p95_s", 1e3)),
         "lower",
         limits=POSITIVE,
     )
@@ -433,7 +440,7 @@ def jitter(group: str | None = None) -> Measure:
         "jitter",
         _name("jitter (RFC 3550)", group),
         "ms",
-        _per_flow(group, _mean("jitter_s", 1e3)),
+        _reduce_flows(group, _mean("jitter_s", 1e3)),
         "lower",
         limits=POSITIVE,
     )
@@ -446,7 +453,7 @@ def late_for_playout(group: str | None = None) -> Measure:
         "late_for_playout",
         _name("late for playout", group),
         "%",
-        _per_flow(group, _late_for_playout),
+        _reduce_flows(group, _late_for_playout),
         "lower",
         limits=PERCENT,
     )
@@ -454,9 +461,9 @@ def late_for_playout(group: str | None = None) -> Measure:
 
 def _late_for_playout(rows: Table, parts: Parts) -> Numbers:
     is_call = ~np.isnan(rows.numbers("missed_ratio"))
-    calls = rows.where(is_call)
+    calls = rows.take(is_call)
     kept = calls.numbers("units_sent") - calls.numbers("units_lost")
-    return parts.where(is_call).share(calls.numbers("late_units"), kept, 100)
+    return parts.take(is_call).share(calls.numbers("late_units"), kept, 100)
 
 
 @shown(STREAM, headline=True, figure="call")
@@ -466,7 +473,7 @@ def mouth_to_ear(group: str | None = None) -> Measure:
         "mouth_to_ear",
         _name("mouth to ear", group),
         "ms",
-        _per_flow(group, _mean("mouth_to_ear_s", 1e3)),
+        _reduce_flows(group, _mean("mouth_to_ear_s", 1e3)),
         "lower",
         limits=POSITIVE,
     )
@@ -482,7 +489,7 @@ def r_cost(cause: str, group: str | None = None) -> Measure:
         f"r_cost_{cause}",
         _name(f"R lost to {cause}", group),
         "",
-        _per_flow(group, _mean(f"r_cost_{cause}")),
+        _reduce_flows(group, _mean(f"r_cost_{cause}")),
         "lower",
         limits=POSITIVE,
         scale="r_cost",
@@ -493,7 +500,7 @@ def r_cost(cause: str, group: str | None = None) -> Measure:
 def r_factor(group: str | None = None) -> Measure:
     """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
     return Measure(
-        "r_factor", _name("E-model R", group), "", _per_flow(group, _mean("r_factor")), "higher", limits=R
+        "r_factor", _name("E-model R", group), "", _reduce_flows(group, _mean("r_factor")), "higher", limits=R
     )
 
 
@@ -501,11 +508,11 @@ def r_factor(group: str | None = None) -> Measure:
 def mos(group: str | None = None) -> Measure:
     """Mean opinion score (MOS) estimated by the E-model, 1 to 4.5, mean over the calls that have one."""
     return Measure(
-        "mos", _name("MOS (E-model)", group), "", _per_flow(group, _mean("mos")), "higher", limits=MOS
+        "mos", _name("MOS (E-model)", group), "", _reduce_flows(group, _mean("mos")), "higher", limits=MOS
     )
 
 
-def _of_several(parts: Parts, values: Numbers, worst: Numbers) -> Numbers:
+def _skip_single(parts: Parts, values: Numbers, worst: Numbers) -> Numbers:
     """That of the flow that has it worst; it does not apply to a single flow."""
     return np.where(parts.number(~np.isnan(values)) > 1, worst, math.nan)
 
@@ -514,7 +521,7 @@ def _of_several(parts: Parts, values: Numbers, worst: Numbers) -> Numbers:
 def _least_of_several(column: str, scale: float = 1.0) -> PartValues:
     def value(rows: Table, parts: Parts) -> Numbers:
         each = rows.numbers(column)
-        return _of_several(parts, each, parts.least(each)) * scale
+        return _skip_single(parts, each, parts.least(each)) * scale
 
     return value
 
@@ -526,7 +533,7 @@ def worst_mos(group: str | None = None) -> Measure:
         "worst_mos",
         _name("MOS of the worst call", group),
         "",
-        _per_flow(group, _least_of_several("mos")),
+        _reduce_flows(group, _least_of_several("mos")),
         "higher",
         limits=MOS,
         scale="mos",
@@ -540,7 +547,7 @@ def worst_loss(group: str | None = None) -> Measure:
         "worst_loss",
         _name("loss of the worst flow", group),
         "%",
-        _per_flow(group, _worst_loss),
+        _reduce_flows(group, _worst_loss),
         "lower",
         limits=PERCENT,
         scale="loss",
@@ -548,11 +555,11 @@ def worst_loss(group: str | None = None) -> Measure:
 
 
 def _worst_loss(rows: Table, parts: Parts) -> Numbers:
-    each = _of_sent(rows, "units_lost")
-    return _of_several(parts, each, parts.most(each)) * 100
+    each = _share_of_sent(rows, "units_lost")
+    return _skip_single(parts, each, parts.most(each)) * 100
 
 
-def _of_sent(rows: Table, column: str) -> Numbers:
+def _share_of_sent(rows: Table, column: str) -> Numbers:
     """What each flow has of what it sent; flows that sent nothing have none."""
     sent = rows.numbers("units_sent")
     found: Numbers = np.divide(rows.numbers(column), sent, out=np.full(len(sent), math.nan), where=sent > 0)
@@ -566,7 +573,7 @@ def worst_goodput(group: str | None = None) -> Measure:
         "worst_goodput",
         _name("goodput of the worst flow", group),
         "kb/s",
-        _per_flow(group, _least_of_several("goodput_bps", 1e-3)),
+        _reduce_flows(group, _least_of_several("goodput_bps", 1e-3)),
         "higher",
         limits=POSITIVE,
     )
@@ -583,7 +590,7 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
         reading: What *timely* means.
         threshold_s: The threshold in seconds; the scenario's first when None.
     """
-    title = _name(f"index ({_in_words(reading)})", group)
+    title = _name(f"index ({_describe_reading(reading)})", group)
     return Measure(
         f"index_{reading}",
         title,
@@ -618,7 +625,7 @@ def delayed(
     group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None
 ) -> Measure:
     """Units that arrived later than the threshold allows, in % of units sent. Arguments as for `index`."""
-    title = _name(f"delayed ({_in_words(reading)})", group)
+    title = _name(f"delayed ({_describe_reading(reading)})", group)
     reduction = _timeliness("delayed", group, reading, threshold_s)
     return Measure(
         f"delayed_{reading}",
@@ -634,12 +641,12 @@ def delayed(
 
 def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
     """The real-time index at every threshold of the scenario, which becomes the axis `threshold` (in ms)."""
-    title = _name(f"index ({_in_words(reading)})", group)
+    title = _name(f"index ({_describe_reading(reading)})", group)
     return Measure(
         f"index_by_threshold_{reading}",
         title,
         "",
-        _by_threshold("timely", group, reading),
+        _split_thresholds("timely", group, reading),
         "higher",
         ("threshold",),
         TIMELINESS,
@@ -650,8 +657,8 @@ def index_by_threshold(group: str | None = None, reading: Reading = "delay") -> 
 
 def delayed_by_threshold(group: str | None = None, reading: Reading = "delay") -> Measure:
     """Delayed units in % of those sent at every threshold of the scenario, the axis `threshold` (in ms)."""
-    title = _name(f"delayed ({_in_words(reading)})", group)
-    reduction = _by_threshold("delayed", group, reading)
+    title = _name(f"delayed ({_describe_reading(reading)})", group)
+    reduction = _split_thresholds("delayed", group, reading)
     return Measure(
         f"delayed_by_threshold_{reading}",
         title,
@@ -674,7 +681,7 @@ def completion(group: str | None = None) -> Measure:
 
     Unfinished transfers do not count; the measure `unfinished` gives their share.
     """
-    return of_group(
+    return group_column(
         "mean_s", "completion time", group, "s", id="completion", better="lower", limits=POSITIVE, table=COMPLETIONS,
         has_long_tail=True,
     )  # fmt: skip
@@ -683,7 +690,7 @@ def completion(group: str | None = None) -> Measure:
 @shown(TRANSFER, TRANSFER)
 def completion_median(group: str | None = None) -> Measure:
     """Median completion time of completed transfers or pages, in s."""
-    return of_group(
+    return group_column(
         "p50_s", "completion time, median", group, "s", id="completion_median", better="lower", limits=POSITIVE,
         table=COMPLETIONS, has_long_tail=True,
     )  # fmt: skip
@@ -692,7 +699,7 @@ def completion_median(group: str | None = None) -> Measure:
 @shown(TRANSFER, TRANSFER)
 def completion_p95(group: str | None = None) -> Measure:
     """95th percentile of the completion times of completed transfers or pages, in s."""
-    return of_group(
+    return group_column(
         "p95_s", "completion time, 95th percentile", group, "s", id="completion_p95", better="lower",
         limits=POSITIVE, table=COMPLETIONS, has_long_tail=True,
     )  # fmt: skip
@@ -701,7 +708,7 @@ def completion_p95(group: str | None = None) -> Measure:
 @shown(TRANSFER, TRANSFER)
 def slowdown(group: str | None = None) -> Measure:
     """Completion time divided by the payload's time at the narrowest link's rate, mean over completed transfers."""
-    return of_group(
+    return group_column(
         "slowdown", "slowdown", group, better="lower", limits=POSITIVE, table=COMPLETIONS, has_long_tail=True
     )
 
@@ -709,7 +716,7 @@ def slowdown(group: str | None = None) -> Measure:
 @shown(TRANSFER, TRANSFER)
 def unfinished(group: str | None = None) -> Measure:
     """Transfers or pages that were unfinished at the end of the run, in % of those begun or refused."""
-    return of_group(
+    return group_column(
         "unfinished", "unfinished", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS,
         over="transfers",
     )  # fmt: skip
@@ -718,7 +725,7 @@ def unfinished(group: str | None = None) -> Measure:
 @shown(EVERY, EVERY, only_above_zero=True)
 def refused(group: str | None = None) -> Measure:
     """Arrivals of flows that were refused because the limit of simultaneous flows was reached, in % of arrivals."""
-    return of_group(
+    return group_column(
         "refused", "refused", group, "%", 100, better="lower", limits=PERCENT, table=COMPLETIONS, over="transfers"
     )  # fmt: skip
 
@@ -726,7 +733,7 @@ def refused(group: str | None = None) -> Measure:
 SESSIONS = "sessions"
 
 
-def _of_sessions(
+def _session_measure(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
@@ -736,38 +743,38 @@ def _of_sessions(
     limits: Limits,
     scale: float = 1.0,
 ) -> Measure:
-    reduction = OfRows(SESSIONS, group, _mean(column, scale))
+    reduction = RowReduction(SESSIONS, group, _mean(column, scale))
     return Measure(id, _name(title, group), unit, reduction, better, (), SESSIONS, limits)
 
 
 @shown(TRANSFER, TRANSFER)
 def video_rate(group: str | None = None) -> Measure:
     """Rate of the segments that an adaptive stream fetched, in Mb/s: mean over segments, then streams."""
-    return _of_sessions("video_rate", "video rate", group, "rate_bps", "Mb/s", "higher", POSITIVE, 1e-6)
+    return _session_measure("video_rate", "video rate", group, "rate_bps", "Mb/s", "higher", POSITIVE, 1e-6)
 
 
 @shown(TRANSFER, TRANSFER)
 def stalled(group: str | None = None) -> Measure:
     """Time in which an adaptive stream stood still, in % of the time since it began to play, mean over streams."""
-    return _of_sessions("stalled", "stalled", group, "stall_ratio", "%", "lower", PERCENT, 100)
+    return _session_measure("stalled", "stalled", group, "stall_ratio", "%", "lower", PERCENT, 100)
 
 
 @shown(TRANSFER)
 def stalls(group: str | None = None) -> Measure:
     """Number of times that an adaptive stream stood still after it began to play, mean over streams."""
-    return _of_sessions("stalls", "stalls", group, "stalls", "", "lower", POSITIVE)
+    return _session_measure("stalls", "stalls", group, "stalls", "", "lower", POSITIVE)
 
 
 @shown(TRANSFER)
 def start_up(group: str | None = None) -> Measure:
     """Time from requesting an adaptive stream's first segment to playing, in s, mean over the streams that play."""
-    return _of_sessions("start_up", "start-up", group, "start_up_s", "s", "lower", POSITIVE)
+    return _session_measure("start_up", "start-up", group, "start_up_s", "s", "lower", POSITIVE)
 
 
 @shown(TRANSFER)
 def switches(group: str | None = None) -> Measure:
     """Number of times that an adaptive stream's rate changed from one segment to the next, mean over streams."""
-    return _of_sessions("switches", "changes of rate", group, "switches", "", "lower", POSITIVE)
+    return _session_measure("switches", "changes of rate", group, "switches", "", "lower", POSITIVE)
 
 
 @shown(TRANSFER)
@@ -776,7 +783,7 @@ def experience(group: str | None = None) -> Measure:
 
     The mean rate, less its changes, less the highest rate for each second of stalls and start-up.
     """
-    return _of_sessions(
+    return _session_measure(
         "experience", "quality of experience", group, "experience_bps", "Mb/s", "higher", UNBOUNDED, 1e-6
     )
 
@@ -787,7 +794,7 @@ OPINION: Limits = (1.0, 5.0)
 """The grades of ITU-T P.800."""
 
 
-def _of_media(
+def _media_measure(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
@@ -800,7 +807,9 @@ def _of_media(
 ) -> Measure:
     """The mean over the streams of media sessions that have the column."""
     value = _mean_of_streams(streams, column, scale)
-    return Measure(id, _name(title, group), unit, OfRows(MEDIA, group, value), better, (), MEDIA, limits)
+    return Measure(
+        id, _name(title, group), unit, RowReduction(MEDIA, group, value), better, (), MEDIA, limits
+    )
 
 
 @cache
@@ -822,8 +831,8 @@ def session_mos(group: str | None = None) -> Measure:
     A stream of which nothing arrived counts as 1. Of simulcast encodings the best counts. The mean over sessions.
     """
     return Measure(
-        "session_mos", _name("MOS of the worst stream", group), "", OfRows(MEDIA, group, _session_mos), "higher", (),
-        MEDIA, OPINION, "mos",
+        "session_mos", _name("MOS of the worst stream", group), "", RowReduction(MEDIA, group, _session_mos),
+        "higher", (), MEDIA, OPINION, "mos",
     )  # fmt: skip
 
 
@@ -832,7 +841,7 @@ def _session_mos(rows: Table, parts: Parts) -> Numbers:
         {"part": Column(parts.of_row), "mos": Column(np.fmax(rows.numbers("mos"), 1.0))}
     )
     of_stream, streams = parted(scores, "part", "flow", "stream")
-    best = scores.where(streams).with_columns({"mos": Column(of_stream.most(scores.numbers("mos")))})
+    best = scores.take(streams).with_columns({"mos": Column(of_stream.most(scores.numbers("mos")))})
     of_session, sessions = parted(best, "part", "flow")
     worst = of_session.least(best.numbers("mos"))
     return Parts(best["part"].values[sessions], parts.count).mean(worst)
@@ -841,38 +850,40 @@ def _session_mos(rows: Table, parts: Parts) -> Numbers:
 @shown(STREAM)
 def audio_mos(group: str | None = None) -> Measure:
     """MOS of the speech of a media session, by the E-model, mean over sessions."""
-    return _of_media("audio_mos", "MOS of audio", group, ("audio",), "mos", "", "higher", MOS)
+    return _media_measure("audio_mos", "MOS of audio", group, ("audio",), "mos", "", "higher", MOS)
 
 
 @shown(STREAM)
 def video_mos(group: str | None = None) -> Measure:
     """MOS of the pictures of a media session: the encoder's quality, with time in freezes as 1; mean over streams."""
-    return _of_media("video_mos", "MOS of video", group, CAMERAS, "mos", "", "higher", OPINION)
+    return _media_measure("video_mos", "MOS of video", group, CAMERAS, "mos", "", "higher", OPINION)
 
 
 @shown(STREAM)
 def frozen(group: str | None = None) -> Measure:
     """Time in which the picture of a media session was frozen (webrtc-stats), in % since the first picture."""
-    return _of_media("frozen", "frozen", group, CAMERAS, "freeze_ratio", "%", "lower", PERCENT, 100)
+    return _media_measure("frozen", "frozen", group, CAMERAS, "freeze_ratio", "%", "lower", PERCENT, 100)
 
 
 @shown(STREAM)
 def freezes(group: str | None = None) -> Measure:
     """Number of freezes of the picture of a media session (webrtc-stats), mean over streams."""
-    return _of_media("freezes", "freezes", group, CAMERAS, "freezes", "", "lower", POSITIVE)
+    return _media_measure("freezes", "freezes", group, CAMERAS, "freezes", "", "lower", POSITIVE)
 
 
 @shown(STREAM)
-def without_video(group: str | None = None) -> Measure:
+def video_outage(group: str | None = None) -> Measure:
     """Seconds in which the camera was on and nothing moved: until the first picture, freezes, pauses."""
-    return _of_media("without_video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE)
+    return _media_measure(
+        "without_video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE
+    )
 
 
 GAP_S = 0.5
 """A longer gap of speech interrupts a call (`fairwave_media::quality::gaps` has the reason)."""
 
 
-def _of_speech(
+def _speech_measure(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
@@ -881,7 +892,7 @@ def _of_speech(
     limits: Limits = POSITIVE,
 ) -> Measure:
     """A number from columns that calls and the speech of media sessions share."""
-    return Measure(id, _name(title, group), unit, OfRows(_speech, group, value), "lower", limits=limits)
+    return Measure(id, _name(title, group), unit, RowReduction(_speech, group, value), "lower", limits=limits)
 
 
 def _speech(results: Results) -> Table:
@@ -910,19 +921,19 @@ def silence(group: str | None = None) -> Measure:
     For a call this is the part of each gap beyond 60 ms (ITU-T G.711 Appendix I); for a media session it is
     `silentConcealedSamples`.
     """
-    return _of_speech("silence", "silence", group, "s", _mean("silence_s"))
+    return _speech_measure("silence", "silence", group, "s", _mean("silence_s"))
 
 
 @shown(STREAM, headline=True)
 def longest_gap(group: str | None = None) -> Measure:
     """The longest gap in the speech of any call or session of the group, in s: missing without a break."""
-    return _of_speech("longest_gap", "longest gap", group, "s", _most("longest_gap_s"))
+    return _speech_measure("longest_gap", "longest gap", group, "s", _most("longest_gap_s"))
 
 
 @shown(STREAM, only_above_zero=True, headline=True)
 def gap_calls(group: str | None = None) -> Measure:
     """Calls and sessions with a gap of speech above 0.5 s, in % of those that there are."""
-    return _of_speech(
+    return _speech_measure(
         "gap_calls", f"calls with a gap above {GAP_S:g} s", group, "%", _gap_calls, PERCENT
     )  # fmt: skip
 
@@ -935,7 +946,7 @@ def _gap_calls(rows: Table, parts: Parts) -> Numbers:
 @shown(STREAM, only_above_zero=True)
 def gaps_per_hour(group: str | None = None) -> Measure:
     """Gaps of speech above 0.5 s in an hour of calls and sessions."""
-    return _of_speech("gaps_per_hour", "gaps per hour", group, "/h", _gaps_per_hour)
+    return _speech_measure("gaps_per_hour", "gaps per hour", group, "/h", _gaps_per_hour)
 
 
 def _gaps_per_hour(rows: Table, parts: Parts) -> Numbers:
@@ -946,7 +957,7 @@ def _gaps_per_hour(rows: Table, parts: Parts) -> Numbers:
 @shown(STREAM, only_above_zero=True)
 def longest_freeze(group: str | None = None) -> Measure:
     """The longest time for which a picture of a media session was frozen after the first picture, in s."""
-    reduction = OfRows(MEDIA, group, _most("longest_freeze_s"))
+    reduction = RowReduction(MEDIA, group, _most("longest_freeze_s"))
     return Measure(
         "longest_freeze",
         _name("longest freeze", group),
@@ -961,7 +972,7 @@ def longest_freeze(group: str | None = None) -> Measure:
 @shown()
 def longest_without_video(group: str | None = None) -> Measure:
     """The longest time without a picture that moves though the camera was on, in s, mean over streams."""
-    return _of_media(
+    return _media_measure(
         "longest_without_video", "longest time without video", group, CAMERAS, "longest_without_s", "s", "lower",
         POSITIVE,
     )  # fmt: skip
@@ -970,7 +981,7 @@ def longest_without_video(group: str | None = None) -> Measure:
 @shown(STREAM)
 def layer_switches(group: str | None = None) -> Measure:
     """Changes of the picture's size, or of the layer that a server forwards, each minute; mean over streams."""
-    return _of_media(
+    return _media_measure(
         "layer_switches", "layer switches", group, CAMERAS, "switches_per_min", "/min", "lower", POSITIVE
     )
 
@@ -978,13 +989,13 @@ def layer_switches(group: str | None = None) -> Measure:
 @shown(STREAM)
 def frame_rate(group: str | None = None) -> Measure:
     """Pictures shown per second of a media session, mean over streams."""
-    return _of_media("frame_rate", "frame rate", group, CAMERAS, "frame_rate", "/s", "higher", POSITIVE)
+    return _media_measure("frame_rate", "frame rate", group, CAMERAS, "frame_rate", "/s", "higher", POSITIVE)
 
 
 @shown(STREAM)
 def picture_height(group: str | None = None) -> Measure:
     """Height of the pictures shown of a media session, in pixels, mean over time and streams."""
-    return _of_media(
+    return _media_measure(
         "picture_height", "picture height", group, CAMERAS, "height", "pixels", "higher", POSITIVE
     )
 
@@ -992,7 +1003,7 @@ def picture_height(group: str | None = None) -> Measure:
 @shown(STREAM)
 def audio_delay(group: str | None = None) -> Measure:
     """Delay from mouth to ear of the speech of a media session, in ms, mean over sessions."""
-    return _of_media(
+    return _media_measure(
         "audio_delay", "mouth to ear", group, ("audio",), "delay_s", "ms", "lower", POSITIVE, 1e3
     )
 
@@ -1000,7 +1011,7 @@ def audio_delay(group: str | None = None) -> Measure:
 @shown(STREAM)
 def video_delay(group: str | None = None) -> Measure:
     """Delay from capture to rendering of the pictures of a media session, in ms, mean over streams."""
-    return _of_media(
+    return _media_measure(
         "video_delay", "capture to screen", group, CAMERAS, "delay_s", "ms", "lower", POSITIVE, 1e3
     )
 
@@ -1008,7 +1019,7 @@ def video_delay(group: str | None = None) -> Measure:
 @shown()
 def lip_sync(group: str | None = None) -> Measure:
     """How much later than its sound the picture of a media session is shown, in ms, mean over streams."""
-    return _of_media(
+    return _media_measure(
         "lip_sync", "picture behind sound", group, CAMERAS, "lip_sync_s", "ms", None, UNBOUNDED, 1e3
     )
 
@@ -1016,7 +1027,7 @@ def lip_sync(group: str | None = None) -> Measure:
 @shown(STREAM)
 def concealed(group: str | None = None) -> Measure:
     """Speech that the receiver of a media session made up, in % of what it played, mean over sessions."""
-    return _of_media(
+    return _media_measure(
         "concealed", "concealed", group, ("audio",), "concealed_ratio", "%", "lower", PERCENT, 100
     )
 
@@ -1024,7 +1035,7 @@ def concealed(group: str | None = None) -> Measure:
 @shown(STREAM)
 def encoder_target(group: str | None = None) -> Measure:
     """Target of the video encoders of a media session, in kb/s of payload, mean over time and streams."""
-    return _of_media(
+    return _media_measure(
         "encoder_target", "target of video", group, CAMERAS, "target_bps", "kb/s", "higher", POSITIVE, 1e-3
     )
 
@@ -1032,7 +1043,7 @@ def encoder_target(group: str | None = None) -> Measure:
 CONVERSATIONS = "conversations"
 
 
-def _of_conversations(
+def _conversation_measure(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
@@ -1042,7 +1053,7 @@ def _of_conversations(
     limits: Limits,
     scale: str = "",
 ) -> Measure:
-    reduction = OfRows(CONVERSATIONS, group, value)
+    reduction = RowReduction(CONVERSATIONS, group, value)
     return Measure(id, _name(title, group), unit, reduction, better, (), CONVERSATIONS, limits, scale)
 
 
@@ -1050,14 +1061,16 @@ def _of_conversations(
 def round_trip(group: str | None = None) -> Measure:
     """Delay from mouth to ear and back, in ms: sum over both directions of a conversation, mean over conversations."""
     value = _mean("round_trip_s", 1e3)
-    return _of_conversations("round_trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE)
+    return _conversation_measure(
+        "round_trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE
+    )
 
 
 @shown(STREAM, headline=True, figure="call")
 def conversation_mos(group: str | None = None) -> Measure:
     """MOS of the worse direction of a conversation, by the E-model, mean over conversations."""
     value = _mean("mos")
-    return _of_conversations(
+    return _conversation_measure(
         "conversation_mos", "MOS of the conversation (E-model)", group, value, "", "higher", MOS, "mos"
     )
 
@@ -1066,7 +1079,7 @@ def conversation_mos(group: str | None = None) -> Measure:
 def conversation_mos_mean(group: str | None = None) -> Measure:
     """Mean of the MOS of both directions of a conversation, mean over conversations."""
     value = _mean("mos_mean")
-    return _of_conversations(
+    return _conversation_measure(
         "conversation_mos_mean", "MOS, mean of both directions", group, value, "", "higher", MOS, "mos"
     )
 
@@ -1075,7 +1088,7 @@ def conversation_mos_mean(group: str | None = None) -> Measure:
 def double_talk(group: str | None = None) -> Measure:
     """Share of the time in which both parties of a conversation talk at once, timed by one clock, in %."""
     value = _mean("double_talk_meant", 100)
-    return _of_conversations(
+    return _conversation_measure(
         "double_talk", "both talk, as meant", group, value, "%", None, PERCENT, "double_talk"
     )
 
@@ -1083,7 +1096,7 @@ def double_talk(group: str | None = None) -> Measure:
 @shown(STREAM)
 def double_talk_heard(group: str | None = None) -> Measure:
     """Share of the time in which a party talks while it hears the other party, in %, mean over both parties."""
-    return _of_conversations(
+    return _conversation_measure(
         "double_talk_heard",
         "both talk, as heard",
         group,
@@ -1109,7 +1122,7 @@ NO_REQUIREMENT = "the group says in no `outcome` what it needs"
 """Why a flow group may have no Quality of Outcome."""
 
 
-def _of_round_trips(
+def _round_trip_measure(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     group: str | None,
@@ -1118,7 +1131,7 @@ def _of_round_trips(
     better: Literal["higher", "lower"] = "lower",
     limits: Limits = POSITIVE,
 ) -> Measure:
-    reduction = OfRows(ROUND_TRIPS, group, value)
+    reduction = RowReduction(ROUND_TRIPS, group, value)
     scale = "rtt" if unit == "ms" else ""
     return Measure(id, _name(title, group), unit, reduction, better, (), ROUND_TRIPS, limits, scale)
 
@@ -1130,19 +1143,19 @@ def rtt(group: str | None = None) -> Measure:
     Pings always measure it; TCP and TFRC do if `record.round-trips` names the group. A sample of TCP is the
     time from a segment's departure until an acknowledgement of new data answers it.
     """
-    return _of_round_trips("rtt", "round trip", group, _mean("mean_s", 1e3))
+    return _round_trip_measure("rtt", "round trip", group, _mean("mean_s", 1e3))
 
 
 @shown(EVERY)
 def rtt_median(group: str | None = None) -> Measure:
     """Median of each flow's round trips, mean over flows, in ms."""
-    return _of_round_trips("rtt_median", "round trip, median", group, _mean("p50_s", 1e3))
+    return _round_trip_measure("rtt_median", "round trip, median", group, _mean("p50_s", 1e3))
 
 
 @shown(EVERY, STREAM | BULK)
 def rtt_p95(group: str | None = None) -> Measure:
     """95th percentile of each flow's round trips, mean over flows, in ms."""
-    return _of_round_trips("rtt_p95", "round trip, 95th percentile", group, _mean("p95_s", 1e3))
+    return _round_trip_measure("rtt_p95", "round trip, 95th percentile", group, _mean("p95_s", 1e3))
 
 
 @shown(STREAM)
@@ -1151,7 +1164,7 @@ def ping_loss(group: str | None = None) -> Measure:
 
     Requests made less than the longest round trip before the end of the run do not count.
     """
-    return _of_round_trips(
+    return _round_trip_measure(
         "ping_loss",
         "requests without reply",
         group,
@@ -1168,7 +1181,7 @@ def responsiveness(group: str | None = None) -> Measure:
     A flow's mean leaves out its longest 5 % of samples, as in the draft. The draft also probes TLS, HTTP and
     the loaded connections themselves; here all samples are pings. Of other flows it is not defined.
     """
-    return _of_round_trips(
+    return _round_trip_measure(
         "responsiveness", "responsiveness", group, _responsiveness, "round trips/min", "higher"
     )
 
@@ -1186,7 +1199,7 @@ def qoo(group: str | None = None) -> Measure:
     It is 0 if one of them is at or beyond the point of unacceptable performance. Between, it is linear, and
     the worst of them counts.
     """
-    reduction = OfRows("outcomes", group, _mean("score"))
+    reduction = RowReduction("outcomes", group, _mean("score"))
     title = _name("Quality of Outcome", group)
     return Measure("qoo", title, "", reduction, "higher", (), "outcomes", (0.0, 100.0))
 
@@ -1202,7 +1215,7 @@ def decodable(group: str | None = None) -> Measure:
         "decodable",
         _name("frames decodable when shown", group),
         "%",
-        _per_flow(group, _mean("decodable_ratio", 100)),
+        _reduce_flows(group, _mean("decodable_ratio", 100)),
         "higher",
         limits=PERCENT,
     )
@@ -1215,7 +1228,7 @@ def decodable_layers(group: str | None = None) -> Measure:
         "decodable_layers",
         _name("layers decodable when shown", group),
         "",
-        _per_flow(group, _mean("decodable_layers")),
+        _reduce_flows(group, _mean("decodable_layers")),
         "higher",
         limits=POSITIVE,
     )
@@ -1225,20 +1238,20 @@ def decodable_layers(group: str | None = None) -> Measure:
 def late(group: str | None = None) -> Measure:
     """Units of video that arrived after their frame was shown, or had not arrived by then, in % of units sent."""
     return Measure(
-        "late", _name("late for showing", group), "%", _per_flow(group, _late), "lower", limits=PERCENT
+        "late", _name("late for showing", group), "%", _reduce_flows(group, _late), "lower", limits=PERCENT
     )
 
 
 def _late(rows: Table, parts: Parts) -> Numbers:
     is_video = _are_videos(rows)
-    videos = rows.where(is_video)
-    return parts.where(is_video).share(videos.numbers("late_units"), videos.numbers("units_sent"), 100)
+    videos = rows.take(is_video)
+    return parts.take(is_video).share(videos.numbers("late_units"), videos.numbers("units_sent"), 100)
 
 
 @shown(STREAM, only_above_zero=True)
 def sender_wait(group: str | None = None) -> Measure:
     """Longest wait of a unit of video in its sender for the transport's rate, in ms, maximum over flows."""
-    reduction = _per_flow(group, _sender_wait)
+    reduction = _reduce_flows(group, _sender_wait)
     return Measure(
         "sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE
     )
@@ -1258,7 +1271,7 @@ def link(column: str, name: str, title: str, unit: str = "", scale: float = 1.0)
     return Measure(f"{column}:{name}", title, unit, reduce, table="links", limits=POSITIVE)
 
 
-def _in_words(reading: Reading) -> str:
+def _describe_reading(reading: Reading) -> str:
     words: dict[Reading, str] = {
         "gap": "gap of arrivals",
         "excess-gap": "excess gap",
@@ -1285,7 +1298,7 @@ def _timely(results: Results, reading: Reading) -> Table:
         threshold = rows.numbers("threshold_s")
         firsts = threshold[first][np.searchsorted(found, rest)]
         known = {"units_sent": Column(sent[rest]), "first_threshold_s": Column(firsts)}
-        return rows.with_columns(known).where(rows["reading"].is_(reading))
+        return rows.with_columns(known).take(rows["reading"].is_(reading))
 
     return results.rows(TIMELINESS).derived((_timely, flows, reading), make)
 
@@ -1295,15 +1308,15 @@ def _timeliness(part: Part, group: str | None, reading: Reading, threshold_s: fl
         def make(rows: Table) -> Table:
             threshold = rows.numbers("threshold_s")
             if threshold_s is None:
-                return rows.where(threshold == rows.numbers("first_threshold_s"))
-            return rows.where(np.abs(threshold - threshold_s) < 1e-6)
+                return rows.take(threshold == rows.numbers("first_threshold_s"))
+            return rows.take(np.abs(threshold - threshold_s) < 1e-6)
 
         return _timely(results, reading).derived((_timeliness, threshold_s), make)
 
-    return OfRows(rows_of, group, _part(part))
+    return RowReduction(rows_of, group, _part(part))
 
 
-def _by_threshold(part: Part, group: str | None, reading: Reading) -> Reduction:
+def _split_thresholds(part: Part, group: str | None, reading: Reading) -> Reduction:
     def reduce(results: Results) -> Table:
         rows = _timely(results, reading)
         rows = rows if group is None else rows.only(group=group)
@@ -1311,7 +1324,7 @@ def _by_threshold(part: Part, group: str | None, reading: Reading) -> Reduction:
         rows = rows.with_columns({"threshold": Column(in_ms)})
         parts, first = parted(rows, "run", "threshold")
         value = _part(part)(rows, parts)
-        return rows.where(first).with_columns({"value": Column(value)})
+        return rows.take(first).with_columns({"value": Column(value)})
 
     return reduce
 
@@ -1321,7 +1334,7 @@ def _part(part: Part) -> PartValues:
     """Of what is timely each flow's share of what it sent, averaged over flows; of the rest the share of all."""
     if part != "timely":
         return _share((part,), "units_sent", 100)
-    return lambda rows, parts: parts.mean(_of_sent(rows, part))
+    return lambda rows, parts: parts.mean(_share_of_sent(rows, part))
 
 
 class Definition(Protocol):
@@ -1332,7 +1345,7 @@ class Definition(Protocol):
         ...
 
 
-def _of_simulator(described: dict[str, Any]) -> Definition:
+def _wrap_simulated(described: dict[str, Any]) -> Definition:
     """A measure that the simulator defines (`crates/fairwave-sim/src/measures`), with its own words."""
     least, most = (
         edge if described[key] is None else described[key]
@@ -1341,22 +1354,22 @@ def _of_simulator(described: dict[str, Any]) -> Definition:
     kinds = frozenset(described["applies"])
     applies = Applies(kinds, beside=kinds, least_flows=described["least_flows"])
 
-    def of(group: str | None = None) -> Measure:
+    def define(group: str | None = None) -> Measure:
         better = described["better"]
-        measure = of_group(
+        measure = group_column(
             described["column"], described["title"], group, described["unit"], described["factor"],
             id=described["name"], better=None if better == "neither" else better, limits=(least, most),
         )  # fmt: skip
         return replace(measure, applies=applies)
 
-    of.__name__ = of.__qualname__ = described["name"]
-    of.__doc__ = described["about"]
-    of.applies = applies  # type: ignore[attr-defined]  # functions have any
-    return of
+    define.__name__ = define.__qualname__ = described["name"]
+    define.__doc__ = described["about"]
+    define.applies = applies  # type: ignore[attr-defined]  # functions have any
+    return define
 
 
 SIMULATED: dict[str, Definition] = {
-    one["name"]: _of_simulator(one) for one in json.loads(_native.group_measures())
+    one["name"]: _wrap_simulated(one) for one in json.loads(_native.group_measures())
 }
 """Measures that the simulator defines, in the order of its list."""
 
@@ -1373,7 +1386,7 @@ STANDARD: dict[str, Definition] = {
     "video_mos": video_mos,
     "frozen": frozen,
     "freezes": freezes,
-    "without_video": without_video,
+    "without_video": video_outage,
     "longest_freeze": longest_freeze,
     "longest_without_video": longest_without_video,
     "layer_switches": layer_switches,
@@ -1441,7 +1454,7 @@ STANDARD: dict[str, Definition] = {
 """Measures that a name finds, in the order in which pages and tables show them; `fairwave.measure` adds to them."""
 
 
-def of_kind(group: str, kind: Kind, *, beside: bool = False) -> list[Measure]:
+def list_measures(group: str, kind: Kind, *, beside: bool = False) -> list[Measure]:
     """The measures that documents have of a group of this kind, in order; `beside` where another group is compared."""
 
     def is_in(applies: Applies) -> bool:

@@ -44,12 +44,12 @@ class Parts:
 
     def mean(self, values: Numbers) -> Numbers:
         """The mean over each part; a part without a number has none."""
-        return _over(self.total(values), self.number(~np.isnan(values)))
+        return _divide(self.total(values), self.number(~np.isnan(values)))
 
     def share(self, part: Numbers, whole: Numbers, scale: float = 1.0) -> Numbers:
         """Sum over sum, times `scale`; not defined where the whole is nothing."""
         of = self.total(whole)
-        return _over(self.total(part), np.where(of > 0, of, 0.0)) * scale
+        return _divide(self.total(part), np.where(of > 0, of, 0.0)) * scale
 
     def least(self, values: Numbers) -> Numbers:
         """The smallest number of each part; a part without a number has none."""
@@ -61,7 +61,7 @@ class Parts:
         """The largest number of each part; a part without a number has none."""
         return -self.least(-values)
 
-    def where(self, rows: Mask) -> Parts:
+    def take(self, rows: Mask) -> Parts:
         """The same parts of some rows."""
         return Parts(self.of_row[rows], self.count)
 
@@ -79,17 +79,17 @@ RunNumbers = tuple["NDArray[np.int64]", "Numbers"]
 NO_RUNS: RunNumbers = (np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
-def by_run(rows: Table, value: PartValues) -> RunNumbers:
+def reduce_runs(rows: Table, value: PartValues) -> RunNumbers:
     """A number for each run that has rows; kept with the table."""
 
     def make(rows: Table) -> RunNumbers:
         parts, first = parted(rows, "run")
         return rows["run"].values[first], value(rows, parts)
 
-    return rows.derived((by_run, value), make)
+    return rows.derived((reduce_runs, value), make)
 
 
-def by_group(rows: Table, value: PartValues) -> dict[str, RunNumbers]:
+def reduce_groups(rows: Table, value: PartValues) -> dict[str, RunNumbers]:
     """Each flow group to a number for each run in which it has rows: all groups in one pass; kept with the table."""
 
     def make(rows: Table) -> dict[str, RunNumbers]:
@@ -100,7 +100,7 @@ def by_group(rows: Table, value: PartValues) -> dict[str, RunNumbers]:
         each = (slice(*ends) for ends in pairwise([*np.flatnonzero(is_first).tolist(), len(groups)]))
         return {groups[of.start]: (runs[of], values[of]) for of in each}
 
-    return rows.derived((by_group, value), make)
+    return rows.derived((reduce_groups, value), make)
 
 
 def parted(rows: Table, *columns: str) -> tuple[Parts, NDArray[np.int64]]:
@@ -114,6 +114,6 @@ def parted(rows: Table, *columns: str) -> tuple[Parts, NDArray[np.int64]]:
     return rows.derived((parted, *columns), make)
 
 
-def _over(part: Numbers, whole: Numbers) -> Numbers:
+def _divide(part: Numbers, whole: Numbers) -> Numbers:
     found: Numbers = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole != 0)
     return found

@@ -44,11 +44,11 @@ class Relevant:
     unit: str = ""
     is_share: bool = False
 
-    def between(self, *means: float) -> float:
+    def difference(self, *means: float) -> float:
         """The difference that counts between these means, in its unit."""
         return self.amount * max((abs(mean) for mean in means), default=0.0) if self.is_share else self.amount
 
-    def within(self, unit: str) -> Relevant:
+    def convert(self, unit: str) -> Relevant:
         """The same in another unit of its kind."""
         if self.is_share or self.unit in {"", unit}:
             return self
@@ -156,11 +156,11 @@ class Relevance:
 
     changes: Mapping[str, Relevant] = field(default_factory=dict)
 
-    def of(self, measure: Measure) -> Relevant:
+    def find(self, measure: Measure) -> Relevant:
         """The smallest difference of a measure that counts; a change of the measure precedes one of its row."""
         row = row_of(measure)
         found = self.changes.get(measure.id) or self.changes.get(row.name) or row.relevant
-        return found.within(measure.unit)
+        return found.convert(measure.unit)
 
     def named(self, measures: Iterable[Measure]) -> dict[str, str]:
         """Name of the row, or of the measure that was changed alone, to its difference in words."""
@@ -312,7 +312,7 @@ def contrast(ours: ArrayLike, theirs: ArrayLike, relevant: Relevant, level: floa
     """
     means = [interval(one).mean for one in (ours, theirs)]
     defined = [mean for mean in means if not math.isnan(mean)]
-    return Contrast(paired(ours, theirs, level), relevant, relevant.between(*defined))
+    return Contrast(paired(ours, theirs, level), relevant, relevant.difference(*defined))
 
 
 def note(named: Mapping[str, str]) -> str:

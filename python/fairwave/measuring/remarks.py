@@ -101,7 +101,7 @@ def remarks(results: Results, group: str | None = None) -> list[Remark]:
     return sorted(found, key=lambda one: _ORDER.index(one.kind) if one.kind in _ORDER else len(_ORDER))
 
 
-def told(results: Results, measure: str, group: str | None = None) -> list[Remark]:
+def list_notes(results: Results, measure: str, group: str | None = None) -> list[Remark]:
     """Remarks on a measure: those of ratings, and why a measure of the user is not defined."""
     if measure in RATINGS:
         return remarks(results, group)
@@ -130,7 +130,7 @@ def split_of(samples: ArrayLike, measure: Measure, relevance: Relevance) -> Spli
     defined = values[~np.isnan(values)]
     if not len(defined):
         return None
-    return find_split(defined, relevance.of(measure).between(float(defined.mean())))
+    return find_split(defined, relevance.find(measure).difference(float(defined.mean())))
 
 
 def undefined(results: Results, measure: str, group: str | None = None) -> str:
@@ -159,4 +159,4 @@ def unmeasured(results: Results, measure: str, group: str) -> str:
 
 def marked(results: Results, measure: str, group: str | None = None) -> str:
     """The marks after a measure that has remarks, else nothing."""
-    return marks(told(results, measure, group))
+    return marks(list_notes(results, measure, group))

@@ -80,7 +80,7 @@ class Interval:
         exist = self.n > 1 and not self.is_identical
         return [one if exist and math.isfinite(one) else None for one in (self.low, self.high)]
 
-    def within(self, limits: tuple[float, float]) -> Interval:
+    def clip(self, limits: tuple[float, float]) -> Interval:
         """The same interval, cut at the least and the most that the measured quantity can be.
 
         An interval does not know that a share ends at 1. The mean certainly lies within the limits, so what is cut off
@@ -255,7 +255,7 @@ def paired(ours: ArrayLike, theirs: ArrayLike, level: float = LEVEL) -> Interval
     return interval(left - right, level)
 
 
-def against_the_best(count: int) -> float:
+def best_level(count: int) -> float:
     """The level at which the best of `count` alternatives is compared with each other one, so that all hold together.
 
     Bonferroni: with twenty alternatives that do not differ, the best of them would look significantly better than some

@@ -12,7 +12,7 @@ from fairwave import tables as tables_
 from fairwave.provenance import Provenance
 from fairwave.results import Results
 from fairwave.runs.replication import check_runs, replicate
-from fairwave.runs.together import numbered
+from fairwave.runs.run_batch import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -165,7 +165,7 @@ def assemble_runs(made: Sequence[tuple[Point, int]], runs: Sequence[Tables]) -> 
             rows[axis].append(label)
         names.setdefault(hashes[id(point)], point.scenario.name)
     tables: dict[str, tables_.Table] = {
-        "runs": tables_.Table.of(rows),
+        "runs": tables_.Table.from_columns(rows),
         **tables_.concatenate(numbered(runs)),
     }
-    return Results(tables, tuple(axes), Provenance.here(names, [seed for _, seed in made]))
+    return Results(tables, tuple(axes), Provenance.collect(names, [seed for _, seed in made]))

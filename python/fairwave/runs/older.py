@@ -85,7 +85,7 @@ def _read(rows: list[tuple[Any, ...]]) -> Tables | None:
             with pa.ipc.open_stream(pa.decompress(data, size, "zstd")) as stream:
                 read = stream.read_all()
             read.validate(full=True)
-            tables[name] = Table.of(read)
+            tables[name] = Table.from_columns(read)
     except (pa.ArrowException, sqlite3.Error, OSError, TypeError, ValueError, MemoryError):
         return None
     return tables

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from fairwave import _native, notebook
 from fairwave.arguments import whole
 from fairwave.runs.memory import Memory
-from fairwave.runs.together import Together
+from fairwave.runs.run_batch import RunBatch
 from fairwave.scenario import check_seed
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Job = tuple[_native.Scenario, int]
     Runner = Callable[
         [Sequence[Job], int | None, Callable[[float], None] | None],
-        Iterator[tuple[int, RawTables] | Together],
+        Iterator[tuple[int, RawTables] | RunBatch],
     ]
     """Makes runs and yields each, with its index, as it ends, or several that ended together.
 
@@ -59,12 +59,12 @@ def native(
     tell: Callable[[float], None] | None = None,
     *,
     pack: bool = False,
-) -> Iterator[Together]:
+) -> Iterator[RunBatch]:
     """The runner that simulates, on this machine; `pack` also makes what a folder keeps of each run."""
     # More than the simulator ever uses; a number that it can read.
     batch = _native.Batch(jobs, None if threads is None else min(threads, MOST_THREADS), tell, pack)
     while (several := batch.several()) is not None:
-        yield Together.of_raw(*several)
+        yield RunBatch.from_raw(*several)
 
 
 _runner: ContextVar[Runner] = ContextVar("runner", default=native)
@@ -134,7 +134,7 @@ def replicate(
             if made is native:
                 made = partial(native, pack=put_several is not None)
             for ended in made([wanted[key] for key in missing], threads, tell):
-                several = ended if isinstance(ended, Together) else Together.of_one(*ended)
+                several = ended if isinstance(ended, RunBatch) else RunBatch.from_run(*ended)
                 runs = [(*missing[index], tables) for index, tables in several.runs()]
                 if put_several is not None:
                     put_several(runs, several.packed)

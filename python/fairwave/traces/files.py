@@ -146,13 +146,13 @@ def resolved(table: dict[str, Any], folder: Path) -> dict[str, Any]:
     for path, law in named_files(table, "trace"):
         asked = (law["file"], law.get("format"), law.get("part"))
         if asked not in known:
-            known[asked] = _of_key(folder, asked, path)
+            known[asked] = _read_key(folder, asked, path)
         rest = {key: one for key, one in law.items() if key not in {"file", "format", "part"}}
         changes[path] = {**rest, **known[asked]}
     return changes
 
 
-def _of_key(folder: Path, asked: tuple[Any, ...], key: str) -> dict[str, str]:
+def _read_key(folder: Path, asked: tuple[Any, ...], key: str) -> dict[str, str]:
     file, format, part = asked  # noqa: A001
     try:
         return as_law(read(folder / file, format, part))

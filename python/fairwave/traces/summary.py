@@ -65,7 +65,7 @@ class Summary:
 
 def summary(trace: Trace) -> Summary:
     """Computes the summary of a trace."""
-    _, rates = trace.over(BIN)
+    _, rates = trace.bin_rates(BIN)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], (trace.rates == 0).astype(np.int8), [0]])))
     ends = np.concatenate([[0], np.cumsum(trace.lengths)])
     gaps = (ends[edges[1::2]] - ends[edges[::2]]) / 1e9
@@ -102,7 +102,7 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     found = summary(trace)
     # No more bins than the picture has room for.
     width = max(BIN, trace.duration / 2000)
-    begins, rates = trace.over(width)
+    begins, rates = trace.bin_rates(width)
     figure = Figure(figsize=(10, 6), layout="constrained")
     above, below = figure.subplots(2, 1, height_ratios=(3, 2))
     above.stairs(rates / 1e6, np.append(begins, begins[-1] + width), color="k", linewidth=0.8)
@@ -110,7 +110,7 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     above.set(xlabel="time (s)", ylabel="rate (Mb/s)", xlim=(0, trace.duration), ylim=(0, None))
     above.set_title(f"{title}: mean rate of each {width:.3g} s")
     above.legend()
-    fine = np.sort(trace.over(BIN)[1]) / 1e6
+    fine = np.sort(trace.bin_rates(BIN)[1]) / 1e6
     below.step(fine, np.arange(1, len(fine) + 1) / len(fine), "k", where="post")
     below.set(
         xlabel=f"rate of a bin of {BIN * 1e3:g} ms (Mb/s)",
@@ -122,7 +122,7 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     if where.suffix.lower() in {".html", ".htm"}:
         import html
 
-        from fairwave.policy import PLACE, with_policy
+        from fairwave.content_security import PLACE, with_policy
 
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg")

@@ -72,7 +72,7 @@ class Trace:
             // 8_000_000_000
         )
 
-    def over(self, width: float) -> tuple[Numbers, Numbers]:
+    def bin_rates(self, width: float) -> tuple[Numbers, Numbers]:
         """The mean rate of each bin of this length: beginnings (s) and rates (b/s).
 
         A last bin that is not whole is left out, unless it is the only one.

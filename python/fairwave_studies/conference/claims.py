@@ -38,7 +38,7 @@ def _at(
     controllers: Sequence[str] = p.TODAY,
 ) -> Measured:
     """A measure of a case under one queue, for some controllers."""
-    return data.measured(measure, case).at(queue=queue, controller=list(controllers)).without("queue")
+    return data.measured(measure, case).select(queue=queue, controller=list(controllers)).drop_axes("queue")
 
 
 def _least(case: str, of: Callable[[str], Measure], line: float) -> Callable[[Data], Evidence]:
@@ -55,7 +55,7 @@ def _queues(
     """A queue against drop-tail, for each controller of today."""
 
     def test(data: Data) -> Evidence:
-        found = data.measured(of(case), case).at(queue=[one, p.TAIL], controller=list(p.TODAY))
+        found = data.measured(of(case), case).select(queue=[one, p.TAIL], controller=list(p.TODAY))
         return differs(found, "queue", one, p.TAIL, line)
 
     return test
@@ -87,8 +87,8 @@ def _quicker(rival: str) -> Callable[[Data], Evidence]:
 
 
 def _marks(data: Data) -> Evidence:
-    found = data.measured(q.QUEUEING, p.ECN).at(queue=[p.DUALPI2, p.TAIL], controller=p.SCREAM)
-    return differs(found.without("controller"), "queue", p.DUALPI2, p.TAIL, below=True)
+    found = data.measured(q.QUEUEING, p.ECN).select(queue=[p.DUALPI2, p.TAIL], controller=p.SCREAM)
+    return differs(found.drop_axes("controller"), "queue", p.DUALPI2, p.TAIL, below=True)
 
 
 def _twice(data: Data) -> Evidence:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, positive, where
+from fairwave.cli.input import BadInputError, positive, run_place
 from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples, use_laws
 from fairwave.extras import need_all
 from fairwave.file_kinds import reader
@@ -64,7 +64,7 @@ def rfc8867(
     need_all("fairwave rfc8867", "studies")
     use_laws(laws)
     positive("--replications", replications)
-    with where(cluster):
+    with run_place(cluster):
         _place(controller, case or [], against or ["gcc"], replications, threads, json=json)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairwave import policies
+from fairwave import policy_files
 from fairwave.runs.grid import Grid
 from fairwave_studies.conference import points as p
 from fairwave_studies.conference import quantities as q
@@ -24,7 +24,7 @@ def named(text: str) -> tuple[str, dict[str, Any]]:
 
     Raises:
         FileNotFoundError: There is no such file.
-        fairwave.policies.PolicyError: The file holds no policy that steers a rate.
+        fairwave.policy_files.PolicyError: The file holds no policy that steers a rate.
         ValueError: It is neither name nor table.
     """
     import json
@@ -35,7 +35,7 @@ def named(text: str) -> tuple[str, dict[str, Any]]:
     if text in p.CONTROLLERS:
         return text, dict(p.CONTROLLERS[text])
     if text.endswith(".json"):
-        return Path(text).stem, {"control": policies.law(text, "rate")}
+        return Path(text).stem, {"control": policy_files.law(text, "rate")}
     value = json.loads(_native.Scenario.override_value(text))
     if isinstance(value, dict) and isinstance(value.get("name"), str):
         return text, {"control": value}

@@ -30,7 +30,7 @@ def wait_ms(reading: Reading, most: float, duration: float = 200, replications: 
     queue = p.queue("RED", p.TAIL, reading=reading, most=most)
     extent = p.Extent(duration=duration)
     scenario = p.dumbbell(extent, reading, **p.loads("CA1", reading), **{p.BEFORE_BOTTLENECK: queue})
-    found = q.QUEUEING.over(scenario.replicate(replications)).frame["value"].mean()
+    found = q.QUEUEING.compute(scenario.replicate(replications)).frame["value"].mean()
     return float(found) if isinstance(found, (int, float)) else float("nan")
 
 

@@ -68,20 +68,20 @@ def part(data: Data, measure: Measure, *grids: str, **labels: Any) -> Measured:
             kept = [each for each in several if each in known]
             if not kept:
                 break
-            one = one.at(**{axis: kept})
+            one = one.select(**{axis: kept})
         else:
             frames.append(one.frame)
     if not frames:
         raise ValueError(f"{measure.id}: no grid of {', '.join(grids)} has {labels}")
-    joined = Measured(measure, measured.axes, Table.of(pl.concat(frames)))
+    joined = Measured(measure, measured.axes, Table.from_columns(pl.concat(frames)))
     single = [
         axis for axis in joined.axes if axis not in ("victim", "case") and len(joined.labels(axis)) == 1
     ]
-    return joined.without(*single)
+    return joined.drop_axes(*single)
 
 
 def _nearly_equal(data: Data, grid: str, **place: Any) -> Evidence:
-    return below(part(data, q.SPREAD, grid, victim=p.DROP_SEL, **place).without("victim"), NEARLY_EQUAL)
+    return below(part(data, q.SPREAD, grid, victim=p.DROP_SEL, **place).drop_axes("victim"), NEARLY_EQUAL)
 
 
 def _unequal(data: Data, *cases: str) -> Evidence:
@@ -198,7 +198,7 @@ def _q7(data: Data) -> Evidence:
 
 def _almost_nothing(data: Data) -> Evidence:
     losses = part(data, q.QUEUE_LOSS, p.ON_OFF, p.ROUTERS, case=p.VOICE_IS_MODEST, victim=p.DROP_SEL)
-    return below(losses.without("victim"), ALMOST_NOTHING)
+    return below(losses.drop_axes("victim"), ALMOST_NOTHING)
 
 
 def _q8(data: Data) -> Evidence:
@@ -468,7 +468,7 @@ def _red_waits(data: Data) -> Evidence:
 
 def _ca6_late(data: Data) -> Evidence:
     """§4.3.2's example: late under Drop-Tail in CA6, most under RED, then REM, then AVQ."""
-    late = part(data, q.LATE_LOSS, p.ON_OFF, case="CA6", victim=p.TAIL).without("victim", "case")
+    late = part(data, q.LATE_LOSS, p.ON_OFF, case="CA6", victim=p.TAIL).drop_axes("victim", "case")
     return highest(late, "RED", ["REM"], axis="queue") & highest(late, "REM", ["AVQ"], axis="queue")
 
 

@@ -63,7 +63,7 @@ def _cheap(data: Data) -> Evidence:
 
 def _on(line: str, measure: Measure, **how: Any) -> Any:
     def test(data: Data) -> Evidence:
-        found = data.measured(measure, p.STREAMS).at(line=line).without("line")
+        found = data.measured(measure, p.STREAMS).select(line=line).drop_axes("line")
         return differs(found, "carrier", p.RAP_GAMMA, p.RAP, **how)
 
     return test

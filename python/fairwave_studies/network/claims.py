@@ -52,7 +52,7 @@ def _queues(
 
 
 def _stays_good(data: Data, grid: str) -> Evidence:
-    return above(data.measured(q.GOOD, grid).at(queues=p.FQ_ALL).without("queues"), 90.0)
+    return above(data.measured(q.GOOD, grid).select(queues=p.FQ_ALL).drop_axes("queues"), 90.0)
 
 
 TESTS: Mapping[str, tuple[tuple[str, ...], Callable[[Data], Evidence]]] = {

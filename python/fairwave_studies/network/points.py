@@ -68,11 +68,11 @@ def _table(name: str, **more: Any) -> dict[str, Any]:
 def network(name: str) -> Network:
     """One of `NETWORKS`, with access links whose most loaded one is offered as much as that between nodes."""
     offered: dict[str, float] = {}
-    for group in language.of_table(_table(name), Path()).groups.values():
+    for group in language.parse_table(_table(name), Path()).groups.values():
         for end in (f"{group.pair[0]}>", f">{group.pair[1]}"):
             offered[end] = offered.get(end, 0.0) + group.offered_bps
     rate = units.rate_text(max(offered.values()) / BUSIEST)
-    return language.of_table(
+    return language.parse_table(
         _table(name, access={"rate": rate, "delay": "1 ms", "queue": dict(TAIL)}), Path()
     )
 

@@ -29,8 +29,8 @@ PAPERS, FEW = (p.WIRE, p.BURSTS), (0.01, 0.03)
 
 def _at(data: Data, measure: Measure, grid: str, **labels: Any) -> Measured:
     """A measure at some labels; axes with one label are left out."""
-    found = data.measured(measure, grid).at(**labels)
-    return found.without(*(axis for axis in found.axes if len(found.labels(axis)) == 1))
+    found = data.measured(measure, grid).select(**labels)
+    return found.drop_axes(*(axis for axis in found.axes if len(found.labels(axis)) == 1))
 
 
 def _all(parts: Sequence[Evidence]) -> Evidence:
@@ -43,8 +43,8 @@ def _home(data: Data, measure: Measure = q.MOS, **labels: Any) -> Measured:
 
 
 def _queues_of_stations(data: Data) -> Evidence:
-    found = data.measured(q.MOS, p.HOME).at(who=p.SLOW, category=p.PLAIN).without("who", "category")
-    return below(found.at(queue=[p.FIFO]), POOR) & above(found.at(queue=[p.FQ]), GOOD)
+    found = data.measured(q.MOS, p.HOME).select(who=p.SLOW, category=p.PLAIN).drop_axes("who", "category")
+    return below(found.select(queue=[p.FIFO]), POOR) & above(found.select(queue=[p.FQ]), GOOD)
 
 
 def _near(found: Measured, axis: str, one: str, other: str) -> Evidence:
@@ -89,17 +89,17 @@ def _sessions(data: Data) -> Evidence:
     wifi, edge = (data.measured(q.SPEECH, grid) for grid in (p.WIFI_SESSION, p.EDGE_SESSION))
     return Evidence(
         [
-            *above(wifi.at(queue=[p.AIRTIME]), GOOD).comparisons,
-            *below(wifi.at(queue=[p.FIFO]), GOOD).comparisons,
-            *above(edge.at(queue=[p.FQ_CODEL]), GOOD).comparisons,
-            *below(edge.at(queue=[p.TAIL]), GOOD).comparisons,
+            *above(wifi.select(queue=[p.AIRTIME]), GOOD).comparisons,
+            *below(wifi.select(queue=[p.FIFO]), GOOD).comparisons,
+            *above(edge.select(queue=[p.FQ_CODEL]), GOOD).comparisons,
+            *below(edge.select(queue=[p.TAIL]), GOOD).comparisons,
         ]
     )
 
 
 def _edge(data: Data) -> Evidence:
-    found = data.measured(q.MOS, p.EDGE).at(update=p.CUBIC).without("update")
-    return below(found.at(queue=[p.TAIL]), POOR) & above(found.at(queue=[p.FQ_CODEL]), GOOD)
+    found = data.measured(q.MOS, p.EDGE).select(update=p.CUBIC).drop_axes("update")
+    return below(found.select(queue=[p.TAIL]), POOR) & above(found.select(queue=[p.FQ_CODEL]), GOOD)
 
 
 def _codel(data: Data) -> Evidence:

@@ -154,7 +154,7 @@ def _distance(differences: NDArray[np.float64]) -> NDArray[np.float64]:
 def during(measured: Measured, after: float, until: float) -> Measured:
     """The mean over bins that end later than `after` and not after `until`."""
     times = [time for time in measured.labels("time") if after < time <= until + 1e-9]
-    return measured.at(time=times).averaged("time")
+    return measured.select(time=times).averaged("time")
 
 
 def _s1(data: Data) -> Evidence:
@@ -163,7 +163,7 @@ def _s1(data: Data) -> Evidence:
 
 def _above_20(data: Data) -> Measured:
     goodput = data.measured(q.GOODPUT, n.WIRED_100)
-    return goodput.at(flows=[flows for flows in goodput.labels("flows") if flows >= 20])
+    return goodput.select(flows=[flows for flows in goodput.labels("flows") if flows >= 20])
 
 
 def _s2(data: Data, *, every: bool = False, steps: bool = False) -> Evidence:
@@ -211,7 +211,7 @@ def _s5(data: Data, success: str = "formula", *, every: bool = False, steps: boo
 
 
 def _growing(data: Data, bottleneck: str) -> Measured:
-    return data.measured(q.ALLOTTED_FAIRNESS, n.GROWING).at(bottleneck=bottleneck).without("bottleneck")
+    return data.measured(q.ALLOTTED_FAIRNESS, n.GROWING).select(bottleneck=bottleneck).drop_axes("bottleneck")
 
 
 def _s6_before(data: Data, bottleneck: str, *, steps: bool = False) -> Evidence:
@@ -233,7 +233,7 @@ def _s7_lowest(data: Data, bottleneck: str) -> Evidence:
 
 def _shrinking(data: Data, bottleneck: str) -> Measured:
     goodput = data.measured(q.ALLOTTED_GOODPUT, n.SHRINKING)
-    return goodput.at(bottleneck=bottleneck).without("bottleneck")
+    return goodput.select(bottleneck=bottleneck).drop_axes("bottleneck")
 
 
 def _change(
@@ -247,7 +247,7 @@ def _level(
     measured: Measured, name: str, times: Sequence[int], stretch: tuple[float, float]
 ) -> NDArray[np.float64]:
     """What a system has in a stretch after these times, mean over the times."""
-    own = measured.at(transport=[name]).without("transport")
+    own = measured.select(transport=[name]).drop_axes("transport")
     levels = [during(own, at + stretch[0], at + stretch[1]).samples() for at in times]
     mean: NDArray[np.float64] = np.mean(levels, axis=0)
     return mean
@@ -330,7 +330,7 @@ def _network(data: Data, measure: Measure, which: str, wireless: str) -> Measure
     """Ten flows, or a hundred with wireless links of a rate."""
     if which == "10 flows":
         return data.measured(measure, n.ERRORS_10)
-    return data.measured(measure, n.ERRORS_100).at(wireless=wireless).without("wireless")
+    return data.measured(measure, n.ERRORS_100).select(wireless=wireless).drop_axes("wireless")
 
 
 def _s8(data: Data, wireless: str, which: str) -> Evidence:
@@ -339,7 +339,7 @@ def _s8(data: Data, wireless: str, which: str) -> Evidence:
 
 def _responsive_at_most(goodput: Measured) -> Evidence:
     """With the most errors the responsive system has more than either smooth one."""
-    return highest(goodput.at(per=[max(goodput.labels("per"))]), RESPONSIVE, [SMOOTHEST, SMOOTH])
+    return highest(goodput.select(per=[max(goodput.labels("per"))]), RESPONSIVE, [SMOOTHEST, SMOOTH])
 
 
 EQUAL = 0.01
@@ -348,13 +348,13 @@ EQUAL = 0.01
 
 def _overtaken(goodput: Measured) -> Evidence:
     """Without errors the smoothest has at least as much as the most responsive (1 % is equal), at 5 % less."""
-    clean, dense = (goodput.at(per=[per]) for per in (0.0, max(goodput.labels("per"))))
+    clean, dense = (goodput.select(per=[per]) for per in (0.0, max(goodput.labels("per"))))
     return at_least(clean, SMOOTHEST, [RESPONSIVE], margin=EQUAL) & highest(dense, RESPONSIVE, [SMOOTHEST])
 
 
 def _few_errors(measured: Measured) -> Measured:
     """The mean over low error rates, none among them."""
-    return measured.at(per=[per for per in measured.labels("per") if per <= LOW]).averaged("per")
+    return measured.select(per=[per for per in measured.labels("per") if per <= LOW]).averaged("per")
 
 
 def _s24(data: Data, wireless: str, which: str) -> Evidence:
@@ -386,13 +386,13 @@ def _s31(data: Data, wireless: str, which: str) -> Evidence:
 
 def _s32(data: Data) -> Evidence:
     goodput = data.measured(q.GOODPUT, n.ERRORS_10)
-    dense = goodput.at(per=[max(goodput.labels("per"))]).without("per")
+    dense = goodput.select(per=[max(goodput.labels("per"))]).drop_axes("per")
     return below(dense, AVAILABLE)
 
 
 def _s9(data: Data, wireless: str, which: str, *, every: bool = False) -> Evidence:
     overhead = _network(data, q.OVERHEAD, which, wireless)
-    lossy = overhead.at(per=[per for per in overhead.labels("per") if per > 0])
+    lossy = overhead.select(per=[per for per in overhead.labels("per") if per > 0])
     return highest(lossy if every else lossy.averaged("per"), SMOOTHEST)
 
 
@@ -421,7 +421,7 @@ def _s10(data: Data, reading: str = "formula", until: float = 1.0) -> Evidence:
 
 
 def _spread(data: Data, queue: str, measure: Measure = q.FAIRNESS) -> Measured:
-    return data.measured(measure, n.SPREAD).at(queue=queue).without("queue")
+    return data.measured(measure, n.SPREAD).select(queue=queue).drop_axes("queue")
 
 
 SMOOTH_PAIR, OTHER_PAIR = (SMOOTHEST, SMOOTH), (STANDARD, RESPONSIVE)
@@ -531,12 +531,12 @@ def _s35(data: Data) -> Evidence:
 
 
 def _s14(data: Data, close: float = CLOSE) -> Evidence:
-    gamma = data.measured(q.LAST_GAMMA, n.AVOIDANCE).at(transport=[GAMMA]).without("transport")
+    gamma = data.measured(q.LAST_GAMMA, n.AVOIDANCE).select(transport=[GAMMA]).drop_axes("transport")
     return within(gamma, (1 - close) * 2 / 3, (1 + close) * 2 / 3)
 
 
 def _s16(data: Data, names: Sequence[str] = (RENO, RENO_RED, GAMMA, SMOOTHEST, TFRC)) -> Evidence:
-    goodput = data.measured(q.GOODPUT, n.AVOIDANCE).at(transport=list(names))
+    goodput = data.measured(q.GOODPUT, n.AVOIDANCE).select(transport=list(names))
     return alike(goodput, RENO, INDISTINGUISHABLE)
 
 
@@ -600,7 +600,7 @@ def _s17(data: Data, bottleneck: str, *, steps: bool = True) -> Evidence:
 
 
 def _handoffs(data: Data, down: str, measure: Measure) -> Measured:
-    return data.measured(measure, n.HANDOFFS).at(down=down).without("down")
+    return data.measured(measure, n.HANDOFFS).select(down=down).drop_axes("down")
 
 
 def _s18(data: Data) -> Evidence:

@@ -40,7 +40,7 @@ def _throughput(canvas: Canvas, data: Data) -> pl.DataFrame:
     left, right = canvas.subplots(1, 2)
     rows = []
     for name, look in style.looks(measured.labels("transport")).items():
-        found = measured.at(transport=name).without("transport").summary(["loss"])
+        found = measured.select(transport=name).drop_axes("transport").summary(["loss"])
         model = [modelled(loss, name) for loss in losses]
         reno = np.array([measured.interval(transport=STANDARD, loss=loss).mean for loss in losses])
         _points(left, found, look, name)
@@ -154,7 +154,7 @@ def _use(canvas: Canvas, data: Data) -> pl.DataFrame:
     rows = []
     for name, look in style.looks(measured.labels("transport")).items():
         _, kept = PAIRS[name]
-        found = measured.at(transport=name).without("transport").summary(["k"])
+        found = measured.select(transport=name).drop_axes("transport").summary(["k"])
         _points(axes, found, look, name)
         _over_buffers(axes, ks, lambda k, kept=kept: 100 * theory.sawtooth_use(k, kept=kept), look)  # type: ignore[misc]
         rows += [

@@ -68,7 +68,7 @@ def at(measure: Measure, grid: str, **labels: Label) -> Samples:
     def samples(data: Data) -> NDArray[np.float64]:
         found = data.measured(measure, grid)
         for axis, label in labels.items():
-            found = found.at(**{axis: [label]}).without(axis)
+            found = found.select(**{axis: [label]}).drop_axes(axis)
         for axis in found.axes:
             found = found.averaged(axis)
         return found.samples()
@@ -102,8 +102,8 @@ def _fair_during(name: str, after: float, until: float) -> Samples:
     def samples(data: Data) -> NDArray[np.float64]:
         fairness = (
             data.measured(q.ALLOTTED_FAIRNESS, n.GROWING)
-            .at(transport=[name])
-            .without("transport", "bottleneck")
+            .select(transport=[name])
+            .drop_axes("transport", "bottleneck")
         )
         return during(fairness, after, until).samples()
 
@@ -380,7 +380,7 @@ def _allotted(
 
     def taken(one: str) -> Samples:
         def samples(data: Data) -> NDArray[np.float64]:
-            found = data.measured(measure, grid).at(transport=[one]).without("transport", "bottleneck")
+            found = data.measured(measure, grid).select(transport=[one]).drop_axes("transport", "bottleneck")
             return during(found, after, until).samples()
 
         return samples

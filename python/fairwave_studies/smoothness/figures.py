@@ -129,12 +129,12 @@ def _over_time(canvas: Canvas, data: Data, *, measure: Measure, grid: str) -> pl
     """A panel per rate of the bottleneck."""
     measured = data.measured(measure, grid)
     # Beyond the first second, in which flows begin.
-    later = measured.at(time=[time for time in measured.labels("time") if time > 1])
+    later = measured.select(time=[time for time in measured.labels("time") if time > 1])
     rates = later.labels("bottleneck")
     numbers = []
     axes = canvas.subplots(1, len(rates), squeeze=False)[0]
     for panel, rate in zip(axes, rates, strict=True):
-        summary = later.at(bottleneck=rate).without("bottleneck").summary(["time", "transport"])
+        summary = later.select(bottleneck=rate).drop_axes("bottleneck").summary(["time", "transport"])
         draw_panel(
             panel,
             Panel(
@@ -179,7 +179,7 @@ def _random_and_bursts(canvas: Canvas, data: Data) -> pl.DataFrame:
     parts = []
     for kind, grid in (("at random", n.ERRORS_10), ("in bursts", n.MARKOV)):
         measured = data.measured(q.GOODPUT, grid)
-        dense = measured.at(per=max(measured.labels("per"))).without("per")
+        dense = measured.select(per=max(measured.labels("per"))).drop_axes("per")
         parts.append(dense.summary(["transport"]).with_columns(pl.lit(kind).alias("errors")))
     summary = pl.concat(parts)
     draw_panel(
@@ -217,7 +217,7 @@ def _crowd(number: int, title: str, measure: Measure, caption: str) -> Figure:
         rates = measured.labels("wireless")
         axes = canvas.subplots(1, len(rates), squeeze=False)[0]
         for panel, rate in zip(axes, rates, strict=True):
-            summary = measured.at(wireless=rate).without("wireless").summary(["per", "transport"])
+            summary = measured.select(wireless=rate).drop_axes("wireless").summary(["per", "transport"])
             draw_panel(
                 panel,
                 Panel(
@@ -288,7 +288,7 @@ TRACED_S = 100
 
 def _interrupted(canvas: Canvas, data: Data, *, down: str) -> pl.DataFrame:
     """One replication, the four systems over each other."""
-    traces = data.measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).at(down=down).without("down")
+    traces = data.measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).select(down=down).drop_axes("down")
     rows = _seed(traces).filter(pl.col("time") <= TRACED_S)
     axes = canvas.subplots()
     for name, look in style.looks(traces.labels("transport")).items():
@@ -309,7 +309,7 @@ def _interrupted(canvas: Canvas, data: Data, *, down: str) -> pl.DataFrame:
 def _handed_off(canvas: Canvas, data: Data) -> pl.DataFrame:
     """Goodput over whole runs, and in the stretch that short handoffs leave alone."""
     goodput = data.measured(q.STEADY_GOODPUT, n.HANDOFFS)
-    short = calmest(data.measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).at(down="500 ms").without("down"))
+    short = calmest(data.measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).select(down="500 ms").drop_axes("down"))
     names = goodput.labels("transport")
     rows = [
         {"when": words, "transport": name, "mean": found.mean, "low": found.low, "high": found.high}
@@ -464,7 +464,9 @@ def _recovering(canvas: Canvas, data: Data, *, level: float) -> pl.DataFrame:
     at = calibrated(data, level)
     nearest = min(times.labels("round trip"), key=lambda trip: abs(trip - at))
     traces = _seed(
-        data.measured(q.ALLOTTED_THROUGHPUT, n.RECOVERY).at(**{"round trip": nearest}).without("round trip")
+        data.measured(q.ALLOTTED_THROUGHPUT, n.RECOVERY)
+        .select(**{"round trip": nearest})
+        .drop_axes("round trip")
     )
     axes = canvas.subplots()
     for name, look in style.looks(times.labels("transport")).items():

@@ -33,7 +33,7 @@ SETTLED_S = 60.0
 ns-2, is over."""
 
 GOODPUT = measures.goodput()
-STEADY_GOODPUT = measures.of_group(
+STEADY_GOODPUT = measures.group_column(
     "goodput_bps", "goodput", None, "Mb/s", 1e-6, id="goodput_steady", better="higher"
 )
 MAIN_GOODPUT, RENO_GOODPUT = measures.goodput("main"), measures.goodput("reno")

@@ -30,9 +30,9 @@ SEEN = measures.decodable("video")
 
 
 def _queues(data: Data, measure: Any, **labels: Any) -> Measured:
-    found = data.measured(measure, p.QUEUES).at(**labels)
+    found = data.measured(measure, p.QUEUES).select(**labels)
     single = [axis for axis in found.axes if len(found.labels(axis)) == 1]
-    return found.without(*single)
+    return found.drop_axes(*single)
 
 
 def _rival(scheme: str, rival: str) -> Any:
@@ -75,28 +75,29 @@ def _carriers(data: Data) -> Evidence:
 
 
 def _streams(data: Data) -> Evidence:
-    found = data.measured(SEEN, p.VIDEO).at(queue=p.TAIL).without("queue")
+    found = data.measured(SEEN, p.VIDEO).select(queue=p.TAIL).drop_axes("queue")
     return differs(found, "carrier", "dvrc", "rtcp")
 
 
 def _streams_apart(data: Data) -> Evidence:
-    found = data.measured(SEEN, p.VIDEO).at(queue="fq-codel").without("queue")
+    found = data.measured(SEEN, p.VIDEO).select(queue="fq-codel").drop_axes("queue")
     return differs(found, "carrier", "dvrc", "rtcp", LITTLE_SEEN, below=True)
 
 
 def _starved(data: Data) -> Evidence:
     theirs, ours = (
-        data.measured(one, p.AMONG).at(queue=p.TAIL, smooth="tcp/gamma") for one in (TRANSFERS, SMOOTH)
+        data.measured(one, p.AMONG).select(queue=p.TAIL, smooth="tcp/gamma") for one in (TRANSFERS, SMOOTH)
     )
-    got = [one.without("queue", "smooth").samples() for one in (ours, theirs)]
+    got = [one.drop_axes("queue", "smooth").samples() for one in (ours, theirs)]
     return Evidence([Comparison("γ − 0.5 × CUBIC", got[0] - 0.5 * got[1], 0.0, "below", "Mb/s")])
 
 
 def _kept_apart(data: Data) -> Evidence:
     theirs, ours = (
-        data.measured(one, p.AMONG).at(queue="fq-codel", smooth="tcp/gamma") for one in (TRANSFERS, SMOOTH)
+        data.measured(one, p.AMONG).select(queue="fq-codel", smooth="tcp/gamma")
+        for one in (TRANSFERS, SMOOTH)
     )
-    got = [one.without("queue", "smooth").samples() for one in (ours, theirs)]
+    got = [one.drop_axes("queue", "smooth").samples() for one in (ours, theirs)]
     return Evidence([Comparison("γ − 0.8 × CUBIC", got[0] - 0.8 * got[1], 0.0, "above", "Mb/s")])
 
 

@@ -45,8 +45,8 @@ def _scores(
             for measure, word in zip(pair, ("precision", "recall"), strict=True):
                 summary = (
                     data.measured(measure, grid)
-                    .at(reading=reading, **held)
-                    .without("reading", *held)
+                    .select(reading=reading, **held)
+                    .drop_axes("reading", *held)
                     .summary([x])
                 )
                 parts.append(summary.with_columns(pl.lit(f"{word}, {SHORT[reading]}").alias("score")))
@@ -96,7 +96,7 @@ def _layers_over_time(canvas: Canvas, data: Data) -> pl.DataFrame:
     rows, numbers = canvas.subplots(len(flows), 2, width_ratios=(1.8, 1), squeeze=False), []
     for (left, right), n in zip(rows, flows, strict=True):
         for name in (DVRC, RTCP):
-            trace = during(first_seed(layers.at(flows=n, transport=name)), (2.0, 60.0))
+            trace = during(first_seed(layers.select(flows=n, transport=name)), (2.0, 60.0))
             left.step(trace["time"], trace["value"], where="post", color=looks[name].colour, linestyle=looks[name].line,
                       linewidth=1.2, label=name)  # fmt: skip
             numbers.append(traced(f"layers, {n} videos", name, trace))
@@ -106,8 +106,8 @@ def _layers_over_time(canvas: Canvas, data: Data) -> pl.DataFrame:
         left.set_title(f"{n} videos: the first of them, one replication")
         time = (
             data.measured(q.TIME_AT_LAYERS, p.ADAPTATION)
-            .at(flows=n)
-            .without("flows")
+            .select(flows=n)
+            .drop_axes("flows")
             .summary(["layers", "transport"])
         )
         shown = time.with_columns(pl.col("layers").cast(pl.String))
@@ -131,7 +131,10 @@ def _ablation(canvas: Canvas, data: Data) -> pl.DataFrame:
     for row, split in zip(grid, splits, strict=True):
         for axes, measure in zip(row, measures, strict=True):
             summary = (
-                data.measured(measure, p.LAYERS).at(split=split).without("split").summary(["layers", "flows"])
+                data.measured(measure, p.LAYERS)
+                .select(split=split)
+                .drop_axes("split")
+                .summary(["layers", "flows"])
             )
             named = summary.with_columns(pl.format("{} videos", "flows").alias("flows"))
             draw_panel(

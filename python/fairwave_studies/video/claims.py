@@ -182,7 +182,7 @@ def called(words: str, evidence: Evidence) -> Evidence:
 
 def several(measured: Measured, least: int = SEVERAL) -> Measured:
     """Only the points with that many videos or more."""
-    return measured.at(flows=[n for n in measured.labels("flows") if n >= least])
+    return measured.select(flows=[n for n in measured.labels("flows") if n >= least])
 
 
 def swept(measured: Measured, *, every: bool = False) -> Measured:
@@ -192,7 +192,7 @@ def swept(measured: Measured, *, every: bool = False) -> Measured:
 
 def of(measured: Measured, **labels: object) -> Measured:
     """What belongs to these labels, without their axes."""
-    return measured.at(**labels).without(*labels)
+    return measured.select(**labels).drop_axes(*labels)
 
 
 def _d1(data: Data, grid: str = p.SINGLE, name: str = DVRC) -> Evidence:
@@ -232,11 +232,11 @@ def _better_than_chance(data: Data, compared: str) -> Evidence:
 
 
 def _many(measured: Measured, least: int = 40) -> Measured:
-    return measured.at(flows=[n for n in measured.labels("flows") if n >= least])
+    return measured.select(flows=[n for n in measured.labels("flows") if n >= least])
 
 
 def _used(data: Data, grid: str = p.CROSS, least: float = USED) -> Evidence:
-    return above(several(data.measured(q.USE, grid)).at(transport=[DVRC, TFRC]), least)
+    return above(several(data.measured(q.USE, grid)).select(transport=[DVRC, TFRC]), least)
 
 
 def _falls_short(data: Data) -> Evidence:
@@ -363,7 +363,7 @@ def _d10(
     data: Data, index: Measure, *, every: bool = False, grids: Sequence[str] = (p.REVERSE, p.CHAIN)
 ) -> Evidence:
     def duel(measure: Measure, grid: str) -> Measured:
-        return swept(data.measured(measure, grid).at(transport=[DVRC, RTCP]), every=every)
+        return swept(data.measured(measure, grid).select(transport=[DVRC, RTCP]), every=every)
 
     return both(
         *(
@@ -442,7 +442,9 @@ def _better(
 
 
 def _fair_among(data: Data, *, every: bool = False) -> Evidence:
-    return above(swept(data.measured(q.FAIRNESS, p.REVERSE), every=every).at(transport=[DVRC, TFRC]), FAIR)
+    return above(
+        swept(data.measured(q.FAIRNESS, p.REVERSE), every=every).select(transport=[DVRC, TFRC]), FAIR
+    )
 
 
 def _rtcp_worst(data: Data, *, every: bool = False) -> Evidence:
@@ -541,7 +543,7 @@ def _tcp_over_hops(data: Data) -> Evidence:
 
 
 def _rule(data: Data, measure: Measure, side: str) -> Evidence:
-    duel = data.measured(measure, p.RULES).at(transport=[DVRC, AIAD])
+    duel = data.measured(measure, p.RULES).select(transport=[DVRC, AIAD])
     return (lowest if side == "below" else highest)(duel, DVRC, [AIAD])
 
 
@@ -656,7 +658,7 @@ def tests(words: MeasuredTerms) -> dict[str, Test]:
         # §5.2: of the packets that are not dropped.
         "D25": partial(_late, measure=q.LATE_OF_RECEIVED),
         "D26": lambda data: above(
-            swept(data.measured(q.FAIRNESS, p.CROSS)).at(transport=[TFRC, WESTWOOD]), FAIRLY
+            swept(data.measured(q.FAIRNESS, p.CROSS)).select(transport=[TFRC, WESTWOOD]), FAIRLY
         ),
         "D27": lambda data: highest(swept(data.measured(q.FAIRNESS, p.CROSS)), DVRC),
         "D29": partial(_swings_less, rival=RENO),

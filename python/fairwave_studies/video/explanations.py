@@ -37,7 +37,7 @@ def _otherwise(words: str | Callable[[Data], str]) -> Notes:
 
 def _mean(data: Data, measure: Measure, grid: str, **labels: Any) -> float:
     """The mean over seeds, and over whatever the labels leave open; NaN where nothing is defined."""
-    values = data.measured(measure, grid).at(**labels).frame["value"].to_numpy().astype(float)
+    values = data.measured(measure, grid).select(**labels).frame["value"].to_numpy().astype(float)
     values = values[np.isfinite(values)]
     return float(values.mean()) if len(values) else float("nan")
 

@@ -69,7 +69,7 @@ def summed(name: str, summary: pl.DataFrame, of: str) -> pl.DataFrame:
 def _judging(canvas: Canvas, data: Data) -> pl.DataFrame:
     """Figure 3: the receiving rate and the bound over time."""
     traces = {
-        one.title: during(first_seed(data.measured(one, p.BOUND).at(reading=p.TEXT)))
+        one.title: during(first_seed(data.measured(one, p.BOUND).select(reading=p.TEXT)))
         for one in (q.RECEIVING, q.BOUND)
     }
     panel = canvas.subplots()
@@ -86,7 +86,7 @@ def _judging(canvas: Canvas, data: Data) -> pl.DataFrame:
 
 def _causes(canvas: Canvas, data: Data) -> pl.DataFrame:
     """What the losses of Figure 3's runs were, and what they were taken for."""
-    causes = data.measured(q.CAUSES, p.BOUND).at(reading=p.TEXT).without("reading").summary(["losses"])
+    causes = data.measured(q.CAUSES, p.BOUND).select(reading=p.TEXT).drop_axes("reading").summary(["losses"])
     panel = canvas.subplots()
     _lying_bars(panel, causes, "losses")
     panel.set_xlabel("packets in a run")
@@ -115,7 +115,7 @@ def _rates(canvas: Canvas, data: Data) -> pl.DataFrame:
     """Figure 6: the rates of DVRC and two TCP flows over the whole run."""
     names = {"video[0]": DVRC, "ftp[0]": "TCP 1", "ftp[1]": "TCP 2"}
     traces = {
-        words: first_seed(data.measured(q.RATE[name], p.SINGLE).at(transport=DVRC)).sort("time")
+        words: first_seed(data.measured(q.RATE[name], p.SINGLE).select(transport=DVRC)).sort("time")
         for name, words in names.items()
     }
     looks = style.looks([DVRC, "reno", "tcp 2"])
@@ -135,7 +135,7 @@ def _rates(canvas: Canvas, data: Data) -> pl.DataFrame:
 def _cov(canvas: Canvas, data: Data) -> pl.DataFrame:
     """§5.1's coefficients of variation, next to the printed ones."""
     video, bulk = (
-        data.measured(q.COV, grid).at(transport=[DVRC, LITERAL, TFRC]).summary(["transport"])
+        data.measured(q.COV, grid).select(transport=[DVRC, LITERAL, TFRC]).summary(["transport"])
         for grid in (p.SINGLE, p.BULK)
     )
     panel = canvas.subplots()
@@ -259,7 +259,7 @@ def _queues(canvas: Canvas, data: Data, *, capacity: float) -> pl.DataFrame:
     looks = style.looks(queue.labels("transport"))
     several, rows = canvas.subplots(1, 2, sharey=True), []
     for axes, name, letter in zip(several, (DVRC, UDP), "ab", strict=True):
-        trace = first_seed(queue.at(transport=name)).sort("time")
+        trace = first_seed(queue.select(transport=name)).sort("time")
         axes.plot(trace["time"], trace["value"], color=looks[name].colour, linewidth=0.8)
         axes.set_ylim(0, capacity * 1.05)
         axes.set_title(f"({letter}) {name}")
@@ -277,7 +277,7 @@ def _fullness(canvas: Canvas, data: Data, *, capacity: float) -> pl.DataFrame:
     panel, rows = canvas.subplots(), []
     levels = np.linspace(0, capacity, 51)
     for name in names:
-        values = queue.at(transport=name).frame.filter(pl.col("time") >= 2)["value"].to_numpy()
+        values = queue.select(transport=name).frame.filter(pl.col("time") >= 2)["value"].to_numpy()
         share = np.array([(values <= level).mean() * 100 for level in levels])
         panel.plot(levels, share, color=looks[name].colour, linestyle=looks[name].line, label=name)
         found = pl.DataFrame({"time": levels, "value": share})
@@ -297,8 +297,8 @@ def _hops(canvas: Canvas, data: Data) -> pl.DataFrame:
     """Figure 17: the throughput of the DVRC flow, and the mean of the forward TCP flows, over the number of hops."""
     parts = [
         data.measured(q.per_flow(group), p.HOPS)
-        .at(transport=DVRC)
-        .without("transport")
+        .select(transport=DVRC)
+        .drop_axes("transport")
         .summary(["hops"])
         .with_columns(pl.lit(words).alias("of"))
         for group, words in ((q.VIDEO, DVRC), (q.TCP, "TCP, mean of the forward flows"))

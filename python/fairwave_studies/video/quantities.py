@@ -43,14 +43,14 @@ PAYLOAD_SHARE = 1000 / 1040
 
 
 def _goodput(group: str) -> Measure:
-    return measures.of_group(
+    return measures.group_column(
         "goodput_bps", "goodput", group, "Mb/s", 1e-6, id=f"goodput-{group}", better="higher"
     )
 
 
 GOODPUT = _goodput(VIDEO)
 GOODPUT_OF = {group: _goodput(group) for group in (VIDEO, FTP, TCP)}
-FAIRNESS = measures.of_group("jain", "fairness (Jain)", VIDEO, id="fairness", better="higher")
+FAIRNESS = measures.group_column("jain", "fairness (Jain)", VIDEO, id="fairness", better="higher")
 WORST_CASE = measures.worst_case_fairness(VIDEO)
 COV = measures.cov(VIDEO)
 DROPS = measures.packet_loss(VIDEO)
@@ -199,7 +199,7 @@ UNNOTICED_EXCESS = timely_of_received(NOTICEABLE_S, "excess-gap")
 
 def _frame(measure: Measure, results: Results) -> pl.DataFrame:
     """A measure of each run as a polars frame: columns `run` and `value`."""
-    return Table.of(measure.reduce(results)).to_polars()
+    return Table.from_columns(measure.reduce(results)).to_polars()
 
 
 def _of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:

@@ -69,8 +69,8 @@ def _friendliness(canvas: Canvas, data: Data, *, name: str) -> pl.DataFrame:
     for axes, crowd, letter in zip(rows, crowds, "ab", strict=False):
         parts = [
             data.measured(measure, p.FRIENDLY)
-            .at(transport=name, tcp=crowd)
-            .without("transport", "tcp")
+            .select(transport=name, tcp=crowd)
+            .drop_axes("transport", "tcp")
             .summary(["flows"])
             .with_columns(pl.lit(words).alias("of"))
             for measure, words in ((VIDEO_SHARE, name), (TCP_SHARE, "Reno"))

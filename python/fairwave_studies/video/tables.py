@@ -74,7 +74,7 @@ def _distances(data: Data) -> pl.DataFrame:
     rows += [
         row(
             f"normalised throughput of {tcp} TCP flows beside DVRC", "§5.4, Figure 15", PUBLISHED_SHARE,
-            share.at(transport=DVRC, tcp=tcp).without("transport", "tcp").averaged("flows").interval(),
+            share.select(transport=DVRC, tcp=tcp).drop_axes("transport", "tcp").averaged("flows").interval(),
         )
         for tcp in share.labels("tcp")
     ]  # fmt: skip

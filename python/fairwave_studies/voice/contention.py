@@ -132,9 +132,9 @@ def _late(ftp: int, contention: tuple[int, ...]) -> Callable[[Data, ShareDefinit
 
     def test(data: Data, how: ShareDefinition) -> Evidence:
         delayed = part(data, q.delayed(how), ftp=ftp, flows=(40, *contention))
-        delayed = delayed.at(transport=UDP).without("transport")
+        delayed = delayed.select(transport=UDP).drop_axes("transport")
         rises = (grows_from(delayed, "flows", 40, flows, factor=2) for flows in contention)
-        return both(*rises, above(delayed.at(flows=list(contention)), SIGNIFICANT))
+        return both(*rises, above(delayed.select(flows=list(contention)), SIGNIFICANT))
 
     return test
 
@@ -161,7 +161,7 @@ def v6_everywhere(data: Data, _: ShareDefinition) -> Evidence:
 
 def v7(data: Data, _: ShareDefinition) -> Evidence:
     """Vegas's fairness is lower with 120 calls than with 80."""
-    measured = part(data, q.FAIRNESS, ftp=0, flows=(80, 120)).at(transport=VEGAS).without("transport")
+    measured = part(data, q.FAIRNESS, ftp=0, flows=(80, 120)).select(transport=VEGAS).drop_axes("transport")
     return shrinks_from(measured, "flows", 80, 120)
 
 
@@ -174,11 +174,11 @@ def v8_everywhere(data: Data, how: ShareDefinition) -> Evidence:
 
 
 def _udp_alone(data: Data, how: ShareDefinition) -> Measured:
-    return part(data, q.index(how), ftp=0).at(transport=UDP).without("transport")
+    return part(data, q.index(how), ftp=0).select(transport=UDP).drop_axes("transport")
 
 
 def _few(measured: Measured) -> Measured:
-    return measured.at(flows=[flows for flows in measured.labels("flows") if flows <= LOW])
+    return measured.select(flows=[flows for flows in measured.labels("flows") if flows <= LOW])
 
 
 V18 = {
@@ -250,7 +250,7 @@ V23 = {
 
 
 def _udp_beside(data: Data, how: ShareDefinition) -> Measured:
-    return part(data, q.index(how), ftp=10).at(transport=UDP).without("transport")
+    return part(data, q.index(how), ftp=10).select(transport=UDP).drop_axes("transport")
 
 
 V24 = {
@@ -280,7 +280,9 @@ v26_packets = _first_bottleneck(q.FIRST_QUEUE)
 
 def v36(data: Data, how: ShareDefinition) -> Evidence:
     """In congestion UDP loses a significant share of its packets."""
-    measured = part(data, q.loss(how.sent), ftp=0, flows=(80, 120)).at(transport=UDP).without("transport")
+    measured = (
+        part(data, q.loss(how.sent), ftp=0, flows=(80, 120)).select(transport=UDP).drop_axes("transport")
+    )
     return above(measured, SIGNIFICANT)
 
 

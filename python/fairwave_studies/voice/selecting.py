@@ -68,32 +68,32 @@ def part(data: Data, measure: Measure, **labels: Any) -> Measured:
             continue
         if isinstance(label, (list, tuple)):
             known = measured.labels(axis)
-            measured = measured.at(**{axis: [one for one in label if one in known]})
+            measured = measured.select(**{axis: [one for one in label if one in known]})
         else:
-            measured = measured.at(**{axis: label})
+            measured = measured.select(**{axis: label})
     single = [axis for axis in measured.axes if axis != "transport" and len(measured.labels(axis)) == 1]
-    return measured.without(*single)
+    return measured.drop_axes(*single)
 
 
 def mean_over(measured: Measured, axis: str) -> Measured:
     """The same with one axis averaged away, seed by seed."""
     axes = tuple(one for one in measured.axes if one != axis)
     frame = measured.frame.group_by([*axes, "seed"], maintain_order=True).agg(pl.col("value").mean())
-    return Measured(measured.measure, axes, Table.of(frame))
+    return Measured(measured.measure, axes, Table.from_columns(frame))
 
 
 def change(measured: Measured, axis: str, first: Any, last: Any) -> Measured:
     """What the measure gains from one label of an axis to another, wherever it is known at both."""
     axes = tuple(one for one in measured.axes if one != axis)
-    early, late = (measured.at(**{axis: label}).without(axis).frame for label in (first, last))
+    early, late = (measured.select(**{axis: label}).drop_axes(axis).frame for label in (first, last))
     joined = late.join(early, on=[*axes, "seed"], how="inner", suffix="_early", maintain_order="left")
     frame = joined.select(*axes, "seed", pl.col("value") - pl.col("value_early"))
-    return Measured(measured.measure, axes, Table.of(frame))
+    return Measured(measured.measure, axes, Table.from_columns(frame))
 
 
 def contended(measured: Measured, least: int) -> Measured:
     """Only points with at least so many calls."""
-    return measured.at(flows=[flows for flows in measured.labels("flows") if flows >= least])
+    return measured.select(flows=[flows for flows in measured.labels("flows") if flows >= least])
 
 
 def high(data: Data, measure: Measure) -> dict[int, Measured]:
@@ -142,9 +142,9 @@ def short_payload(data: Data, measure: Measure) -> Measured:
     """The measure with 160 bytes, mean over the numbers of calls with which 500 were tried."""
     whole = part(data, measure, ftp=20, payload=("160 B", "500 B"))
     if "flows" in whole.axes:
-        longer = whole.at(payload="500 B").labels("flows")
-        whole = mean_over(whole.at(flows=longer), "flows")
-    return whole.at(payload="160 B").without("payload")
+        longer = whole.select(payload="500 B").labels("flows")
+        whole = mean_over(whole.select(flows=longer), "flows")
+    return whole.select(payload="160 B").drop_axes("payload")
 
 
 def by_errors(data: Data, measure: Measure, flows: Sequence[int] = (80, 120)) -> Measured:

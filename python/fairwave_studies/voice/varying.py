@@ -71,7 +71,7 @@ LIGHT, HEAVY = 20, 60
 
 def _goodput_gains(transport: str) -> OneTest:
     def test(data: Data, _: ShareDefinition) -> Evidence:
-        gain = above(payload_gain(data, q.GOODPUT).at(transport=[transport]), 0.0)
+        gain = above(payload_gain(data, q.GOODPUT).select(transport=[transport]), 0.0)
         return named(_that_counts(gain, data, q.GOODPUT, transport), "gain of {}")
 
     return test
@@ -120,7 +120,7 @@ V9 = {
 
 def _index_falls(transport: str) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        gain = below(payload_gain(data, q.index(how)).at(transport=[transport]), 0.0)
+        gain = below(payload_gain(data, q.index(how)).select(transport=[transport]), 0.0)
         return named(_that_counts(gain, data, q.index(how), transport), "gain of {}")
 
     return test
@@ -141,13 +141,15 @@ def v16_by_share(data: Data, _: ShareDefinition) -> Evidence:
     share = gain.frame.join(before.frame, on=[*axes, "seed"], suffix="_before", maintain_order="left")
     relative = pl.when(pl.col("value_before") > 0).then(pl.col("value") / pl.col("value_before") * 100)
     of_share = Measured(
-        replace(gain.measure, unit="%"), axes, Table.of(share.select(*axes, "seed", relative.alias("value")))
+        replace(gain.measure, unit="%"),
+        axes,
+        Table.from_columns(share.select(*axes, "seed", relative.alias("value"))),
     )
     return named(highest(of_share, WESTWOOD), "relative gain of {}")
 
 
 def _westwood_index(data: Data, how: ShareDefinition) -> Measured:
-    return payload_gain(data, q.index(how)).at(transport=[WESTWOOD])
+    return payload_gain(data, q.index(how)).select(transport=[WESTWOOD])
 
 
 V27 = {
@@ -211,12 +213,12 @@ def _light_and_heavy(compare: Callable[[Measured], Evidence]) -> OneTest:
 
 
 def _keep_less(left: Measured) -> Evidence:
-    return shrinks_from(left.at(transport=UDP).without("transport"), "flows", 40, 120)
+    return shrinks_from(left.select(transport=UDP).drop_axes("transport"), "flows", 40, 120)
 
 
 def _growing_harm(left: Measured) -> Evidence:
     """What UDP leaves to others falls further behind what each TCP leaves, from 40 to 120 calls."""
-    gain = change(left.at(flows=[40, 120]), "flows", 40, 120)
+    gain = change(left.select(flows=[40, 120]), "flows", 40, 120)
     return Evidence(
         [
             contrast(
@@ -272,11 +274,11 @@ V31 = {"20 transfers": _fair_to_transfers(LIGHT), "60 transfers": _fair_to_trans
 
 
 def _tcps_fall(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
-    return lambda data, how: falls(by_errors(data, measure(how)).at(transport=list(TCPS)), "per")
+    return lambda data, how: falls(by_errors(data, measure(how)).select(transport=list(TCPS)), "per")
 
 
 def _more_with_80(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
-    return lambda data, how: _steeper_at(by_errors(data, measure(how)).at(transport=list(TCPS)), 80, 120)
+    return lambda data, how: _steeper_at(by_errors(data, measure(how)).select(transport=list(TCPS)), 80, 120)
 
 
 def _steeper_at(measured: Measured, here: int, there: int) -> Evidence:
@@ -327,7 +329,7 @@ def _real_suffers(data: Data, how: ShareDefinition) -> Evidence:
     evidence = []
     for measure in (q.GOODPUT, q.index(how)):
         measured = by_errors(data, measure, (80,))
-        real = measured.at(transport=REAL).without("transport")
+        real = measured.select(transport=REAL).drop_axes("transport")
         many = [per for per in measured.labels("per") if per >= MANY_ERRORS]
         evidence += [prefixed(shrinks_from(real, "per", 0.01, per), measure) for per in many]
     return both(*evidence)
@@ -356,7 +358,7 @@ V14 = {"goodput": _calmest(goodput, UDP, TCPS), "the index": _calmest(q.index, U
 def _with_many_errors(data: Data, how: ShareDefinition) -> Measured:
     """The index with 80 and 120 calls, mean over error rates of 0.03 and more."""
     index = by_errors(data, q.index(how))
-    many = index.at(per=[per for per in index.labels("per") if per >= MANY_ERRORS])
+    many = index.select(per=[per for per in index.labels("per") if per >= MANY_ERRORS])
     return mean_over(many, "per")
 
 
@@ -374,7 +376,7 @@ def v17(data: Data, how: ShareDefinition) -> Evidence:
 
 def v17_itself(data: Data, how: ShareDefinition) -> Evidence:
     """With many errors Real's own index is higher with 120 calls than with 80."""
-    index = _with_many_errors(data, how).at(transport=REAL).without("transport")
+    index = _with_many_errors(data, how).select(transport=REAL).drop_axes("transport")
     return grows_from(index, "flows", 80, 120)
 
 
@@ -388,7 +390,7 @@ def _minor(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
     """From no errors to 0.05 UDP keeps all but a tenth."""
 
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        measured = by_errors(data, measure(how)).at(transport=UDP).without("transport")
+        measured = by_errors(data, measure(how)).select(transport=UDP).drop_axes("transport")
         return grows_from(measured, "per", 0.0, 0.05, factor=1 - MINOR)
 
     return test
@@ -421,7 +423,7 @@ V15 = {
     ),
     "UDP gains least": lambda data, how: lowest(_patience(data, how), UDP, TCPS),
     "both gain by 200 ms": lambda data, how: named(
-        above(_early(data, how).at(transport=[VEGAS, REAL]), 0.0), "gain from 100 to 200 ms, {}"
+        above(_early(data, how).select(transport=[VEGAS, REAL]), 0.0), "gain from 100 to 200 ms, {}"
     ),
 }
 
@@ -429,7 +431,7 @@ V15 = {
 def _late_below_200(data: Data, how: ShareDefinition) -> Measured:
     """Packets that come late at 100 ms and not at 200, in % of those sent."""
     delayed = part(data, q.delayed_by_threshold(how), ftp=LIGHT, flows=(40, 80, 120))
-    return change(delayed, "threshold", 200.0, 100.0).at(transport=list(TCPS))
+    return change(delayed, "threshold", 200.0, 100.0).select(transport=list(TCPS))
 
 
 V34 = {
@@ -443,9 +445,10 @@ CONTENT = ((80, (VEGAS, REAL)), (40, (VEGAS,)))
 
 def _content(threshold: float, compare: Callable[[Measured, float], Evidence]) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        index = _by_threshold(data, how).at(threshold=threshold).without("threshold")
+        index = _by_threshold(data, how).select(threshold=threshold).drop_axes("threshold")
         several = [
-            compare(index.at(flows=[flows], transport=list(over)), SATISFACTORY) for flows, over in CONTENT
+            compare(index.select(flows=[flows], transport=list(over)), SATISFACTORY)
+            for flows, over in CONTENT
         ]
         return both(*several)
 
@@ -455,7 +458,7 @@ def _content(threshold: float, compare: Callable[[Measured, float], Evidence]) -
 def _differs(data: Data, how: ShareDefinition) -> Evidence:
     early = _early(data, how)
     return both(
-        *(above(early.at(flows=[flows], transport=list(over)), NOTICEABLE) for flows, over in CONTENT)
+        *(above(early.select(flows=[flows], transport=list(over)), NOTICEABLE) for flows, over in CONTENT)
     )
 
 

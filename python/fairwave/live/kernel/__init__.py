@@ -216,10 +216,10 @@ def load(
             f"or another name (--name {PREFIX}other)"
         )
     types = _run("the kernel's types cannot be read", ["bpftool", *_TYPES], verbose=verbose)
-    with _in_memory(types) as file:
+    with _memory_file(types) as file:
         command = _compiler(law, name, asked, _path(file))
         built = _run("the controller cannot be compiled", command, verbose=verbose, file=file)
-    with _in_memory(built) as file:
+    with _memory_file(built) as file:
         command = ["bpftool", "struct_ops", "register", _path(file)]
         _run("the kernel does not take the controller", command, verbose=verbose, file=file)
     found = {one.name: one for one in loaded()}
@@ -232,7 +232,7 @@ _TYPES = ("btf", "dump", "file", str(BTF), "format", "c")
 
 
 @contextmanager
-def _in_memory(content: bytes) -> Iterator[int]:
+def _memory_file(content: bytes) -> Iterator[int]:
     """A file without a name, which the kernel removes however this process ends."""
     file = os.memfd_create("fairwave")
     try:

@@ -37,7 +37,7 @@ def difference(found: Interval) -> str:
     return found.text(2, "+", "MOS")
 
 
-def in_counts(bands: Counter[str]) -> str:
+def count_bands(bands: Counter[str]) -> str:
     """How many pairs lie in each band: `good for 3, fair for 2 and undecided for 1`."""
     return listed(counted(bands.elements(), "{word} for {count}") or ["rated for none"])
 
@@ -50,13 +50,13 @@ def answer(
     if not found.pairs:
         return Answer(["No call was rated: no pair of nodes has calls, or the run is too short."])
     bands, calls = found.bands, found.calls
-    said = [f"Of {len(found.pairs)} pairs of nodes, the calls are {in_counts(bands)}."]
+    said = [f"Of {len(found.pairs)} pairs of nodes, the calls are {count_bands(bands)}."]
     said.append(
         f"Of the calls, {share(calls['good'])} are good, {share(calls['fair'])} fair, {share(calls['poor'])} poor; "
         f"their mean opinion is MOS {found.mos}."
     )
     if widened:
-        said.append(_of_widening(network, found, widened))
+        said.append(_describe_widening(network, found, widened))
     elif found.pairs and bands["good"] == len(found.pairs):
         said.append("No link need be widened for calls: no pair is fair or poor.")
     if failures:
@@ -65,7 +65,7 @@ def answer(
         name = worst.name.replace(">", "–")
         harmless = sum(one.answer.bands["good"] >= bands["good"] for one in failures)
         said.append(
-            f"N − 1: the worst failure is that of {name}: after it, calls are {in_counts(left)} of the pairs. "
+            f"N − 1: the worst failure is that of {name}: after it, calls are {count_bands(left)} of the pairs. "
             f"{harmless} of {len(failures)} {kind} can fail without fewer good pairs."
         )
         lost = opinion_lost(found, worst)
@@ -87,18 +87,18 @@ def answer(
 def opinion_lost(found: NetworkAnswer, failure: Failure) -> Contrast:
     """The mean opinion of all calls with a failure, compared with that of the network as it is."""
     with_it, as_it_is = ([run.mos for run in one.runs] for one in (failure.answer, found))
-    return contrast(with_it, as_it_is, found.relevance.of(measures.mos()))
+    return contrast(with_it, as_it_is, found.relevance.find(measures.mos()))
 
 
 def gains(found: NetworkAnswer, wide: Widened) -> tuple[Contrast, Contrast]:
     """What a wider link changes: the mean opinion of all calls, and the share of good calls in points."""
-    relevant = [found.relevance.of(one) for one in (measures.mos(), measures.loss())]
-    opinion = Contrast(wide.mos, relevant[0], relevant[0].between(found.mos.mean, wide.answer.mos.mean))
+    relevant = [found.relevance.find(one) for one in (measures.mos(), measures.loss())]
+    opinion = Contrast(wide.mos, relevant[0], relevant[0].difference(found.mos.mean, wide.answer.mos.mean))
     shares = (100 * one.calls["good"].mean for one in (found, wide.answer))
-    return opinion, Contrast(wide.good, relevant[1], relevant[1].between(*shares))
+    return opinion, Contrast(wide.good, relevant[1], relevant[1].difference(*shares))
 
 
-def _of_widening(network: Network, found: NetworkAnswer, widened: Sequence[Widened]) -> str:
+def _describe_widening(network: Network, found: NetworkAnswer, widened: Sequence[Widened]) -> str:
     best = widened[0]
     rate = network.rates()[best.link]
     several = f"{len(widened)} links were tried, each" if len(widened) > 1 else "one link was tried,"
@@ -126,7 +126,7 @@ def worst_pairs(found: NetworkAnswer, most: int = WORST) -> list[tuple[str, str]
     return sorted(found.pairs, key=lambda pair: (found.pairs[pair].mos.mean, pair))[:most]
 
 
-def where(
+def list_delays(
     network: Network, found: NetworkAnswer, pair: tuple[str, str]
 ) -> list[tuple[str, float, float, float]]:
     """Each link of a pair's first path: name, propagation (s), mean wait (s), discarded share, of all packets there."""
@@ -151,7 +151,7 @@ def tables(
     made = []
     rows = []
     for pair in worst_pairs(found):
-        one, parts = found.pairs[pair], where(network, found, pair)
+        one, parts = found.pairs[pair], list_delays(network, found, pair)
         loss = max(parts, key=lambda part: part[3], default=None)
         wait = max(parts, key=lambda part: part[2], default=None)
         rows.append(
@@ -221,7 +221,7 @@ def document(
 ) -> dict[str, Any]:
     """The answer as plain data."""
 
-    def of(interval: Interval) -> dict[str, Any]:
+    def interval_data(interval: Interval) -> dict[str, Any]:
         low, high = interval.ends
         return {
             "mean": interval.mean,
@@ -232,20 +232,21 @@ def document(
         }
 
     def changed(compared: Contrast) -> dict[str, Any]:
-        return {**of(compared.difference), "is": compared.outcome, "counts_from": compared.counts}
+        return {**interval_data(compared.difference), "is": compared.outcome, "counts_from": compared.counts}
 
     return {
         "network": network.name,
         "answer": list(answer(network, found, widened, failures).sentences),
         "pairs": {"count": len(found.pairs), **found.bands},
-        "calls": {band: of(one) for band, one in found.calls.items()},
-        "mos": of(found.mos),
+        "calls": {band: interval_data(one) for band, one in found.calls.items()},
+        "mos": interval_data(found.mos),
         "worst": [
             {
-                "from": pair[0], "to": pair[1], "mos": of(found.pairs[pair].mos), "band": found.pairs[pair].band,
+                "from": pair[0], "to": pair[1], "mos": interval_data(found.pairs[pair].mos),
+                "band": found.pairs[pair].band,
                 "path": [
                     {"link": name, "propagation_s": delay, "wait_s": wait, "dropped": dropped}
-                    for name, delay, wait, dropped in where(network, found, pair)
+                    for name, delay, wait, dropped in list_delays(network, found, pair)
                 ],
             }
             for pair in worst_pairs(found)
@@ -259,7 +260,7 @@ def document(
         ],
         "failures": [
             {
-                "failed": one.name, "mos": of(one.answer.mos), "pairs": dict(one.answer.bands),
+                "failed": one.name, "mos": interval_data(one.answer.mos), "pairs": dict(one.answer.bands),
                 "mos_difference": changed(opinion_lost(found, one)),
             }
             for one in failures

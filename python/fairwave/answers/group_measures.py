@@ -81,10 +81,10 @@ def kind_of(results: Results, group: str) -> measures.Kind:
 
 def headline(group: str) -> list[Measure]:
     """What comes first of calls, videos and other streams; those that do not apply are not defined."""
-    return [one for one in measures.of_kind(group, "stream") if one.applies.headline]
+    return [one for one in measures.list_measures(group, "stream") if one.applies.headline]
 
 
-def of_group(results: Results, group: str, *, brief: bool = False) -> list[GroupMeasure]:
+def list_measures(results: Results, group: str, *, brief: bool = False) -> list[GroupMeasure]:
     """Every measure of a group, in order; `brief` for what a comparison says of groups that are not compared."""
     kind = kind_of(results, group)
     flows = most_flows(results, group)
@@ -92,7 +92,7 @@ def of_group(results: Results, group: str, *, brief: bool = False) -> list[Group
         GroupMeasure(
             group, one, usual=kind in one.applies.to | one.applies.beside and flows >= one.applies.least_flows
         )
-        for one in measures.of_kind(group, kind, beside=brief)
+        for one in measures.list_measures(group, kind, beside=brief)
     ]
 
 
@@ -103,7 +103,7 @@ def asked(results: Results, names: Sequence[str], group: str) -> list[GroupMeasu
         KeyError: No measure has such a name; the message lists them.
     """
     if "all" in names:
-        usual = of_group(results, group)
+        usual = list_measures(results, group)
         known = {one.measure.id for one in usual}
         every = [find(group) for find in measures.STANDARD.values()]
         return [GroupMeasure(one.group, one.measure) for one in usual] + [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class RunBatch:
     """Runs that ended together.
 
     Attributes:
@@ -42,15 +42,15 @@ class Together:
     packed: Sequence[bytes | None]
 
     @classmethod
-    def of_raw(
+    def from_raw(
         cls, jobs: Sequence[int], raw: RawTables, counts: Mapping[str, bytes], packed: Sequence[bytes | None]
-    ) -> Together:
+    ) -> RunBatch:
         """Runs as the simulator hands them over."""
         ends = {name: np.cumsum([0, *np.frombuffer(rows, "<i8")]) for name, rows in counts.items()}
         return cls(jobs, tables_.tables(raw), ends, packed)
 
     @classmethod
-    def of_one(cls, job: int, raw: RawTables) -> Together:
+    def from_run(cls, job: int, raw: RawTables) -> RunBatch:
         """A run that was handed over alone."""
         tables = tables_.tables(raw)
         ends = {name: np.array([0, table.num_rows]) for name, table in tables.items()}
@@ -65,7 +65,7 @@ class Together:
 class RunTables(Mapping[str, Table]):
     """The tables of one run of several that ended together. Tables without rows are left out."""
 
-    def __init__(self, among: Together, place: int) -> None:
+    def __init__(self, among: RunBatch, place: int) -> None:
         self.among = among
         self.place = place
         self._taken: dict[str, Table] = {}
@@ -128,7 +128,7 @@ def _numbered(first: RunTables, count: int, number: int) -> Tables:
     return found
 
 
-def _rows(among: Together, name: str, begin: int, end: int) -> slice:
+def _rows(among: RunBatch, name: str, begin: int, end: int) -> slice:
     ends = among.ends[name]
     return slice(int(ends[begin]), int(ends[end]))
 

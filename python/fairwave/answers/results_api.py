@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairwave.answers import fates, naming, shown, verdict
+from fairwave.answers import fates, group_measures, naming, verdict
 from fairwave.answers.events import Events
 from fairwave.measuring import measures
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, Relevant, contrast
@@ -42,7 +42,7 @@ def answer(results: Results, group: str | None = None, relevance: Relevance = US
         check_group(results, group)
     if not results.axes:
         kinds = {name: _traffic(results, name) for name in ([group] if group else groups)}
-        return verdict.of_run(
+        return verdict.judge_run(
             results, kinds, lambda name: verdict.made_of(name, results) or fates.summed_up(results, name)
         )
     chosen = group or _compared(results)
@@ -52,44 +52,46 @@ def answer(results: Results, group: str | None = None, relevance: Relevance = US
         (axis,) = results.axes
         key = axis if "." in axis else ""
         found = lines(results, axis, chosen, relevance=relevance)
-        return verdict.of_comparison(found, axis, chosen, results, key)
-    return _of_grid(results, chosen, relevance)
+        return verdict.judge_comparison(found, axis, chosen, results, key)
+    return _answer_grid(results, chosen, relevance)
 
 
 def _traffic(results: Results, group: str) -> str:
     """The kind of a group's traffic, as far as its verdict depends on it: `stream` is an adaptive stream."""
     if "sessions" in results.tables and group in results.rows("sessions")["group"].unique():
         return "stream"
-    kind = shown.kind_of(results, group)
+    kind = group_measures.kind_of(results, group)
     return "" if kind == "stream" else kind
 
 
-def _of_grid(results: Results, group: str, relevance: Relevance) -> Answer:
+def _answer_grid(results: Results, group: str, relevance: Relevance) -> Answer:
     """What is said of the points of several axes."""
     usual = {
         "transfer": [measures.completion(group), measures.goodput(group)],
         "bulk": [measures.goodput(group)],
-        "stream": [*shown.headline(group), measures.delay(group)],
-    }[shown.kind_of(results, group)]
+        "stream": [*group_measures.headline(group), measures.delay(group)],
+    }[group_measures.kind_of(results, group)]
     points = {
         ", ".join(f"{naming.short_key(axis)} = {label}" for axis, label in point.items()): point
-        for point in usual[0].over(results).points()
+        for point in usual[0].compute(results).points()
     }
-    taken = {one.id: one.over(results) for one in usual}
-    events = Events.of(results, group)
+    taken = {one.id: one.compute(results) for one in usual}
+    events = Events.collect(results, group)
     found = [
         (name, {label: events.hold(measured.interval(**at), name, **at) for label, at in points.items()})
         for name, measured in taken.items()
     ]
 
     def comparing(measure: str, one: Any, other: Any, level: float) -> Contrast:
-        ours, theirs = (taken[measure].by_seed(**points[label]) for label in (one, other))
-        return _in_pairs(ours, theirs, relevance.of(taken[measure].measure), level)
+        ours, theirs = (taken[measure].map_seeds(**points[label]) for label in (one, other))
+        return _compare_pairs(ours, theirs, relevance.find(taken[measure].measure), level)
 
-    return verdict.of_points(found, naming.VariedAxis("alternative", group).under, group, results, comparing)
+    return verdict.judge_points(
+        found, naming.VariedAxis("alternative", group).describe, group, results, comparing
+    )
 
 
-def _in_pairs(
+def _compare_pairs(
     ours: Mapping[int, float], theirs: Mapping[int, float], relevant: Relevant, level: float = LEVEL
 ) -> Contrast:
     """Compares two alternatives under the seeds that both have."""
@@ -136,12 +138,12 @@ def compared(
                 raise LookupError(
                     f"say where on {', '.join(rest)} the two are compared; for example {example}"
                 )
-            ours, theirs = (measured.by_seed(**at, **{axis: label}) for label in (one, other))
+            ours, theirs = (measured.map_seeds(**at, **{axis: label}) for label in (one, other))
             if not ours.keys() & theirs.keys():
                 raise LookupError(
                     f"{one!r} and {other!r} have no seed in common, so their runs cannot be paired"
                 )
-            return _in_pairs(ours, theirs, relevance.of(measured.measure))
+            return _compare_pairs(ours, theirs, relevance.find(measured.measure))
     known = "; ".join(f"{axis}: {', '.join(repr(label) for label in measured.labels(axis))}" for axis in free)
     raise LookupError(f"no axis has both {one!r} and {other!r}; there are {known}")
 
@@ -269,7 +271,7 @@ def _check_link(results: Results, name: str) -> None:
 def _compared(results: Results) -> str:
     """The flow group that is compared where none is named: the first that carries a stream."""
     groups = _groups(results)
-    return next((one for one in groups if shown.kind_of(results, one) == "stream"), groups[0])
+    return next((one for one in groups if group_measures.kind_of(results, one) == "stream"), groups[0])
 
 
 def _groups(results: Results) -> list[str]:

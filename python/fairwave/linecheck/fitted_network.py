@@ -21,7 +21,7 @@ from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import CERTAIN, SCALES, delay_features, distance
 from fairwave.fitting.fitted import MISFIT
 from fairwave.fitting.path import TOP
-from fairwave.live.beside import SIMULATED
+from fairwave.live.comparison import SIMULATED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -147,7 +147,7 @@ def rate_of(line: Line, direction: str) -> Interval | None:
     edges = np.linspace(from_s, end, round((end - from_s) / width) + 1)
     segment = load.segment or SEGMENT
     carried = load.arrived(edges, segment)
-    came = line.within(span, direction)
+    came = line.delays_during(span, direction)
     probes = 8 * line.size * (1 - float(np.isnan(came).mean())) / line.interval_s if len(came) else 0.0
     rates = 8 * carried * (segment + HEADERS) / segment / np.diff(edges) + probes
     count = len(rates)
@@ -216,7 +216,7 @@ def _first(line: Line, direction: str, rate: Interval) -> Side:
     """Direct estimates of a direction, with a tail-drop queue."""
     span, load = line.span(direction), line.loads[direction]
     assert span is not None
-    loaded = line.within(span, direction)
+    loaded = line.delays_during(span, direction)
     came = loaded[~np.isnan(loaded)]
     deepest = float(np.quantile(came, 0.995)) if len(came) else 0.0
     share, run = _idle_loss(line, direction)
@@ -245,7 +245,7 @@ def _idle_loss(line: Line, direction: str) -> tuple[float, float]:
     idle = line.span("idle")
     if idle is None:
         return 0.0, 1.0
-    lost = np.isnan(line.within(idle, direction))
+    lost = np.isnan(line.delays_during(idle, direction))
     if lost.sum() < LEAST_LOSSES:
         return 0.0, 1.0
     runs = int((np.diff(np.concatenate([[0], lost.astype(np.int8)])) == 1).sum())
@@ -266,7 +266,7 @@ def _seen(line: Line, direction: str) -> Features:
     """What is compared of a loaded phase."""
     span, load = line.span(direction), line.loads[direction]
     assert span is not None
-    raised = line.within(span, direction)
+    raised = line.delays_during(span, direction)
     found: Features = {}
     delay_features("delay", raised[~np.isnan(raised)], found)
     found["loss"] = (float(np.sqrt(np.isnan(raised).mean())), SCALES["loss"])

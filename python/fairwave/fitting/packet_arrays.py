@@ -44,7 +44,7 @@ SIGNALLING = {5060, 5061}
 
 
 @dataclass
-class FlowSeen:
+class FlowPackets:
     """Packets of one flow.
 
     Attributes:
@@ -90,7 +90,7 @@ class FlowSeen:
 
 
 @dataclass
-class Seen:
+class CapturedFlows:
     """A capture, flow by flow.
 
     Attributes:
@@ -101,7 +101,7 @@ class Seen:
     """
 
     path: str
-    flows: dict[Flow, FlowSeen]
+    flows: dict[Flow, FlowPackets]
     lasts_s: float
     sentences: list[str]
 
@@ -125,7 +125,7 @@ class Seen:
 
 
 @gated("fitted capture", CaptureError)
-def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -> Seen:
+def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -> CapturedFlows:
     """The packets of a capture.
 
     Args:
@@ -136,7 +136,7 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
         FileNotFoundError: There is no such file.
         CaptureError: It is no capture, or has no packet of IP.
     """
-    notes, found, begin, last = Notes(), dict[Flow, FlowSeen](), -1, 0
+    notes, found, begin, last = Notes(), dict[Flow, FlowPackets](), -1, 0
     for at_ns, flow, length, header, data, above in packets(path, notes, progress, "fitted capture"):
         if begin < 0:
             begin = at_ns
@@ -147,7 +147,7 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
         one = found.get(flow)
         if one is None:
             check_items(len(found) + 1, str(path), "capture")
-            one = found[flow] = FlowSeen(flow)
+            one = found[flow] = FlowPackets(flow)
         number = stamp = echo = source = kind = -1
         payload = above - 8
         if flow.protocol == UDP:
@@ -175,7 +175,7 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
             f"{path} has no packet of IP among its {notes.packets} packets; "
             "capture on the interface that carries the call"
         )
-    return Seen(str(path), found, (last - begin) / 1e9, notes.sentences())
+    return CapturedFlows(str(path), found, (last - begin) / 1e9, notes.sentences())
 
 
 def _timestamps(data: bytes) -> tuple[int, int]:
@@ -221,7 +221,7 @@ class Numbered:
     size: float
 
 
-def streams(one: FlowSeen) -> list[Numbered]:
+def streams(one: FlowPackets) -> list[Numbered]:
     """The RTP streams of a flow whose clock is recognised, the one with the smallest packets first (speech)."""
     sources = np.asarray(one.sources)
     found = []
@@ -238,7 +238,7 @@ def _unwrapped(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
 
 
-def _stream(one: FlowSeen, ssrc: int, chosen: NDArray[np.int64]) -> Numbered | None:
+def _stream(one: FlowPackets, ssrc: int, chosen: NDArray[np.int64]) -> Numbered | None:
     at = np.asarray(one.at_s)[chosen]
     types = np.asarray(one.types)[chosen]
     numbers = _unwrapped(np.asarray(one.numbers)[chosen], 16)
@@ -274,7 +274,7 @@ def _stream(one: FlowSeen, ssrc: int, chosen: NDArray[np.int64]) -> Numbered | N
     )  # fmt: skip
 
 
-def one_way(data: FlowSeen) -> tuple[Numbers, Numbers]:
+def delay_samples(data: FlowPackets) -> tuple[Numbers, Numbers]:
     """Delays of a TCP connection's data by the sender's timestamps (RFC 7323 §3): arrival minus TSval.
 
     Returns:
@@ -295,7 +295,7 @@ def one_way(data: FlowSeen) -> tuple[Numbers, Numbers]:
     return at, at - ticks * tick
 
 
-def round_trips(data: FlowSeen, answers: FlowSeen) -> Numbers:
+def round_trips(data: FlowPackets, answers: FlowPackets) -> Numbers:
     """Round trips of a TCP connection, as the place of the capture sees them, by timestamps (RFC 7323 §4).
 
     From an answer that leaves the place to the first data that echo its timestamp, and from the answer to a SYN to the

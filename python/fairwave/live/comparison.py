@@ -172,5 +172,5 @@ def _transport(flow: dict[str, Any]) -> str:
 
 
 def _mean(results: Results, measure: measures.Measure) -> float | None:
-    cell = measure.over(results).interval()
+    cell = measure.compute(results).interval()
     return cell.mean if cell.n else None

@@ -38,7 +38,7 @@ def is_unrated(results: Results, group: str) -> bool:
     )
 
 
-def why(results: Results, group: str) -> str:
+def explain(results: Results, group: str) -> str:
     """Why calls of a group have no rating."""
     return "; ".join(one.text for one in remarks(results, group) if one.kind == "not defined")
 
@@ -47,12 +47,12 @@ def parts(results: Results, group: str, points: Sequence[Mapping[str, Any]]) -> 
     """Measure to its mean at each of some points."""
     found = {}
     for name, *_ in PARTS:
-        measured = measures.find(name, group).over(results)
+        measured = measures.find(name, group).compute(results)
         found[name] = [measured.interval(**point) for point in points]
     return found
 
 
-def told(lead: str, reason: str, found: Mapping[str, Sequence[Interval]]) -> str:
+def describe(lead: str, reason: str, found: Mapping[str, Sequence[Interval]]) -> str:
     """A sentence: who is not rated, why, and the means at one point, or the ranges of several."""
     said = {}
     for name, words, unit in PARTS:

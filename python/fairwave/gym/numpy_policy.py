@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairwave import policies
+from fairwave import policy_files
 from fairwave.staging import write_text
 
 if TYPE_CHECKING:
@@ -47,9 +47,9 @@ class Policy:
     @classmethod
     def zeros(cls, steers: str = "rate", hidden: Sequence[int] = (), interval: str = "50 ms") -> Policy:
         """A policy that does nothing: all weights are zero, hidden layers use tanh."""
-        if steers not in policies.STEERS:
+        if steers not in policy_files.STEERS:
             raise ValueError(f"a policy steers 'rate' or 'window', not {steers!r}")
-        sizes = [len(policies.OBSERVATION), *hidden, 1]
+        sizes = [len(policy_files.OBSERVATION), *hidden, 1]
         layers = [(np.zeros((units, inputs)), np.zeros(units), "tanh") for inputs, units in pairwise(sizes)]
         layers[-1] = (*layers[-1][:2], "linear")
         return cls(steers, interval, tuple(layers))
@@ -89,7 +89,7 @@ class Policy:
         """The table that names it in a scenario: for `control`, or for `transport`."""
         table = self._table()
         return {
-            "name": policies.STEERS[self.steers],
+            "name": policy_files.STEERS[self.steers],
             "policy": {"interval": table["interval"], "layers": table["layers"]},
         }
 
@@ -99,9 +99,9 @@ class Policy:
             for weights, bias, activation in self.layers
         ]
         return {
-            "format": policies.FORMAT,
+            "format": policy_files.FORMAT,
             "steers": self.steers,
-            "observation": list(policies.OBSERVATION),
+            "observation": list(policy_files.OBSERVATION),
             "interval": self.interval,
             "layers": layers,
         }
@@ -119,17 +119,17 @@ class Policy:
 
         Raises:
             FileNotFoundError: There is no such file.
-            fairwave.policies.PolicyError: It holds no policy.
+            fairwave.policy_files.PolicyError: It holds no policy.
         """
-        table = policies.read(path)
-        inputs, layers = len(policies.OBSERVATION), []
+        table = policy_files.read(path)
+        inputs, layers = len(policy_files.OBSERVATION), []
         for place, layer in enumerate(table["layers"]):
             try:
                 weights = np.array(layer["weights"], dtype=np.float64)
                 bias = np.array(layer["bias"], dtype=np.float64)
                 activation = layer.get("activation", "linear")
             except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise policies.PolicyError(f"{path}: layer {place} is none ({error})") from None
+                raise policy_files.PolicyError(f"{path}: layer {place} is none ({error})") from None
             if (
                 weights.ndim != 2
                 or weights.shape[1] != inputs
@@ -137,12 +137,12 @@ class Policy:
                 or activation not in _ACTIVATIONS
                 or not (np.isfinite(weights).all() and np.isfinite(bias).all())
             ):
-                raise policies.PolicyError(
+                raise policy_files.PolicyError(
                     f"{path}: layer {place} must have rows of {inputs} finite weights, a bias for each row, and "
                     f"`linear`, `tanh` or `relu`"
                 )
             layers.append((weights, bias, activation))
             inputs = len(bias)
         if inputs != 1 or not layers:
-            raise policies.PolicyError(f"{path}: the last layer must have one unit, not {inputs}")
+            raise policy_files.PolicyError(f"{path}: the last layer must have one unit, not {inputs}")
         return cls(table["steers"], str(table["interval"]), tuple(layers), table.get("trained"))
