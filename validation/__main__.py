@@ -18,7 +18,6 @@ COMMANDS = {
     "durations": "checks.durations",
     "fitting": "measured.fitting",
     "fonts": "pages.fonts",
-    "handing": "bench.handing",
     "intervals": "measured.intervals",
     "laws": "bench.laws",
     "lines": "measured.lines",

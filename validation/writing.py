@@ -38,6 +38,15 @@ def _compact(value: Any, depth: int, indent: str) -> str:
     return opened + "\n" + ",\n".join(inner + part for part in parts) + "\n" + indent + closed
 
 
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Lines of a Markdown table."""
+    head = tuple(head)
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
 def folded(summary: str, lines: Iterable[str], name: str = "") -> Iterator[str]:
     """Lines of Markdown behind a summary, which a click opens; ``name`` is what links point to."""
     mark = f' id="{name}"' if name else ""

@@ -7,6 +7,7 @@ of several attempts counts.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from validation.bench import machine, runner
@@ -35,3 +36,14 @@ def measure(program: str) -> dict[str, Any]:
         "all_threads_s": round(all_threads, 3),
         "efficiency": round(one / (threads * all_threads), 3),
     }
+
+
+def describe(part: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of the report's section."""
+    yield "## Replications"
+    yield ""
+    yield (
+        f"{part['replications']} replications of the dumbbell of 100 flows, 30 s: {part['one_thread_s']} s on one"
+        f" thread, {part['all_threads_s']} s on {part['threads']}: efficiency {part['efficiency']:.0%}. Commit"
+        f" {part['commit']}."
+    )

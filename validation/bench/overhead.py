@@ -7,6 +7,7 @@ points, storage of all runs on disk, measures, intervals, and tables.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -55,14 +56,29 @@ def measure() -> dict[str, Any]:
         found.results.save(Path(folder) / "out")
         whole, wall = time.process_time() - begun, time.perf_counter() - wall
     runs = len(jobs)
-    beyond = round((whole - alone) / runs * 1e3, 2)
     return {
         "commit": machine.commit(),
         "runs": runs,
         "runs_alone_s": round(alone, 2),
         "sweep_s": round(whole, 2),
         "sweep_wall_s": round(wall, 2),
-        "beyond_ms": beyond,
-        "most_ms": MOST_MS,
-        "exceeded": beyond > MOST_MS,
+        "beyond_ms": round((whole - alone) / runs * 1e3, 2),
     }
+
+
+def list_exceeded(part: dict[str, Any]) -> Iterator[str]:
+    """Yields each limit that the measurement exceeds."""
+    if part["beyond_ms"] > MOST_MS:
+        yield f"{part['beyond_ms']} ms per run of a sweep"
+
+
+def describe(part: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of the report's section."""
+    yield "## A sweep of short runs"
+    yield ""
+    yield (
+        f"{part['runs']} runs of a call of 1 s at {POINTS} points, stored on disk as they end, measured and written as"
+        f" tables: {part['sweep_s']} s of processor time ({part['sweep_wall_s']} s wall time). The runs alone take"
+        f" {part['runs_alone_s']} s, so each run costs {part['beyond_ms']} ms beyond its simulation. The limit is"
+        f" {MOST_MS} ms. Commit {part['commit']}."
+    )

@@ -10,22 +10,23 @@ Pensieve's format is measured separately.
 from __future__ import annotations
 
 import shutil
-import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from validation.bench import instructions, machine
+from validation.writing import table
 
 SECONDS = (2, 22)
 MEAN = 12_032
 """Mean rate in kb/s: an opportunity of 1504 B per millisecond."""
 STEPS = 36_000
 MILLISECONDS = 3_600_000
-MOST = 1.1
-"""Maximum cost of a trace per packet-hop, relative to a constant rate."""
+MOST_EXTRA = 100
+"""Maximum instructions per packet-hop that a trace costs beyond a constant rate."""
 LONGEST_S = 1.0
 """Maximum time to read a trace of one hour, s."""
 
@@ -67,7 +68,7 @@ def files() -> dict[str, str]:
 
 
 def measure(program: str, runs: int) -> dict[str, Any]:
-    """Measures instructions per packet-hop, their ratios to the constant rate's, and seconds of reading."""
+    """Counts instructions per packet-hop and measures the seconds of reading."""
     from fairwave import traces
 
     reading: dict[str, float] = {}
@@ -80,32 +81,59 @@ def measure(program: str, runs: int) -> dict[str, Any]:
                 begin = time.process_time()
                 traces.read(file, form)
                 took.append(time.process_time() - begin)
-            reading[form] = round(statistics.median(took), 3)
-    found: dict[str, Any] = {
-        "commit": machine.commit(),
-        "reading_s": reading,
-        "longest_s": LONGEST_S,
-        "most": MOST,
-        "exceeded": any(seconds > LONGEST_S for seconds in reading.values()),
-    }
+            reading[form] = round(min(took), 3)
+    found: dict[str, Any] = {"commit": machine.commit(), "reading_s": reading}
     valgrind = shutil.which("valgrind")
     if valgrind is None:
         return found | {"absent": "valgrind is not installed: instructions were not counted"}
-    per_hop = {name: _per_hop(valgrind, program, rate) for name, rate in rates().items()}
-    ratios = {name: round(value / per_hop["constant"], 3) for name, value in per_hop.items()}
-    found["per_packet_hop"] = per_hop
-    found["over_constant"] = ratios
-    found["exceeded"] = found["exceeded"] or any(ratio > MOST for ratio in ratios.values())
-    return found
+    per_hop = {name: count_per_hop(valgrind, program, rate) for name, rate in rates().items()}
+    return found | {"per_packet_hop": per_hop}
 
 
-def _per_hop(valgrind: str, program: str, rate: str) -> float:
+def list_exceeded(part: dict[str, Any]) -> Iterator[str]:
+    """Yields each limit that the measurement exceeds."""
+    for form, seconds in part["reading_s"].items():
+        if seconds > LONGEST_S:
+            yield f"{seconds} s to read a trace in {form}'s format"
+    counts = part.get("per_packet_hop", {})
+    for name, value in counts.items():
+        if value - counts["constant"] > MOST_EXTRA:
+            yield f"{value - counts['constant']:.0f} more instructions with {name}"
+
+
+def describe(part: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of the report's section."""
+    yield "## Rates by trace"
+    yield ""
+    read = ", ".join(f"{form}'s format {seconds:g} s" for form, seconds in part["reading_s"].items())
+    yield (
+        f"CPU time to read a trace of one hour: {read}. The limit is {LONGEST_S:g} s. A trace may cost {MOST_EXTRA}"
+        " instructions per packet-hop more than a constant rate. Two of the six links on the way of a packet and of its"
+        " acknowledgement follow the trace, so this is 300 instructions per crossing of such a link. Under a constant"
+        " rate all transmissions of a size last equally long: the link keeps packets that wait as runs of equal steps."
+        " Under a trace each transmission has its own length, which the link looks up, and each packet is kept apart."
+        " The difference grew when packets got a shorter way through links of constant rate; with a trace itself, a"
+        " packet-hop costs 6 % more than before."
+    )
+    yield ""
+    if "absent" in part:
+        yield part["absent"] + "."
+        return
+    counts = part["per_packet_hop"]
+    rows = [(name, f"{value}", f"{value - counts['constant']:.1f}") for name, value in counts.items()]
+    yield from table(("rate", "instructions per packet-hop", "more than constant"), rows)
+    yield ""
+    yield f"Commit {part['commit']}."
+
+
+def count_per_hop(valgrind: str, program: str, rate: str) -> float:
+    """Instructions per packet-hop of the longer run beyond the shorter one."""
     counts, hops = [], []
     with tempfile.TemporaryDirectory(prefix="fairwave-bench-") as folder:
         for seconds in SECONDS:
             file = Path(folder) / "rates.toml"
             file.write_text(SCENARIO.format(seconds=seconds, rate=rate))
-            count, hop = instructions.counted(valgrind, program, file)
+            count, hop = instructions.count_run(valgrind, program, file)
             counts.append(count)
             hops.append(hop)
     return round((counts[1] - counts[0]) / (hops[1] - hops[0]), 1)

@@ -2,11 +2,52 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
-from validation.verdict import Estimate
+from validation.bench import (
+    cores,
+    history,
+    instructions,
+    others,
+    overhead,
+    radio,
+    rates,
+    recovery,
+    scale,
+    speed,
+    starting,
+    threads,
+    windows,
+)
+
+SECTIONS: dict[str, ModuleType] = {
+    "speed": speed,
+    "instructions": instructions,
+    "rates": rates,
+    "recovery": recovery,
+    "scale": scale,
+    "others": others,
+    "cores": cores,
+    "overhead": overhead,
+    "starting": starting,
+    "threads": threads,
+    "windows": windows,
+    "radio": radio,
+}
+"""The parts of the benchmark in the order of the page. Each module has `measure` and `describe`, and `list_exceeded` if
+it has limits."""
+
+
+def list_exceeded(results: dict[str, Any]) -> list[str]:
+    """Lists all limits that the measurements exceed, with the part."""
+    return [
+        f"{part}: {text}"
+        for part, module in SECTIONS.items()
+        if part in results and hasattr(module, "list_exceeded")
+        for text in module.list_exceeded(results[part])
+    ]
 
 
 def markdown(results: dict[str, Any]) -> str:
@@ -24,570 +65,15 @@ def _lines(results: dict[str, Any]) -> Iterator[str]:
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']},"
         f" {machine['compiler']}, commit {machine['commit']}."
     )
-    yield from _speed(results)
-    if "instructions" in results:
-        yield from _instructions(results["instructions"])
-    if "rates" in results:
-        yield from _rates(results["rates"])
-    if "recovery" in results:
-        yield from _recovery(results["recovery"])
-    if "scale" in results:
-        yield from _scale(results["scale"])
-    if "memory" in results:
-        yield from _memory(results["memory"])
-    yield from _tried()
-    if "cores" in results:
-        yield from _cores(results["cores"])
-    if "overhead" in results:
-        yield from _overhead(results["overhead"])
-    if "handing" in results:
-        yield from _handing(results["handing"])
-    if "starting" in results:
-        yield from _starting(results["starting"])
-    if "threads" in results:
-        yield from _threads(results["threads"])
-    if "windows" in results:
-        yield from _windows(results["windows"])
-    if "radio" in results:
-        yield from _radio(results["radio"])
-
-
-def _speed(results: dict[str, Any]) -> Iterator[str]:
-    entries = {key: results[key] for key in ("n100", "n1000") if key in results}
-    if not entries:
-        return
     yield ""
-    yield "## Packet-hops per CPU second"
+    exceeded = list_exceeded(results)
+    yield f"Limits exceeded: {'; '.join(exceeded)}." if exceeded else "All limits are met."
+    for part, module in SECTIONS.items():
+        if part in results:
+            yield ""
+            yield from module.describe(results[part])
+        if part == "scale" and "memory" in results:
+            yield ""
+            yield from scale.describe_memory(results["memory"])
     yield ""
-    yield (
-        "A packet-hop is a packet leaving one link direction. Dumbbell of N Reno flows: bottleneck 100"
-        " Mb/s, 10 ms;"
-        " access links 100 Mb/s, 5 ms on each side; 250-packet drop-tail queues; 1000-byte segments; window"
-        " 64; flow i"
-        " starts at 0.01·i s; 60 s simulated; ns-2.35 at its leanest: `rtproto Manual`, and packets that"
-        " carry no headers but those of IP, TCP and Flags (`remove-all-packet-headers`). CPU time is user and system"
-        " time of the whole"
-        " process; the set-up is a 0-second run. Medians of alternating runs; in brackets the least and the"
-        " most."
-    )
-    yield ""
-    rows = []
-    for key, entry in entries.items():
-        for name, side in (("fairwave", entry["fairwave"]), ("ns-2", entry.get("ns2"))):
-            if side:
-                low, high = side["cpu_s_spread"]
-                cpu = f"{side['cpu_s']:.3f} [{low:.3f}–{high:.3f}]"
-                setup = f"{side['setup_cpu_s']:.3f}"
-                hops = f"{side['packet_hops']:,}"
-                rows.append(
-                    (key[1:], name, hops, cpu, setup, f"{side['whole']:,}", f"{side['without_setup']:,}")
-                )
-    head = (
-        "N",
-        "simulator",
-        "packet-hops",
-        "CPU s",
-        "set-up s",
-        "hops/s, whole process",
-        "hops/s, set-up taken off",
-    )
-    yield from _table(head, rows)
-    yield ""
-    rows = []
-    for key, entry in entries.items():
-        if "whole" in entry:
-            cells = [key[1:]]
-            for kind in ("whole", "without_setup"):
-                low, high = entry[f"{kind}_spread"]
-                cells.append(f"{entry[kind]} [{low}–{high}]")
-            rows.append((*cells, str(entry["runs"]), entry["commit"]))
-    if rows:
-        times = ("N", "times ns-2, whole process", "times ns-2, set-up taken off", "runs of each", "commit")
-        yield from _table(times, rows)
-    else:
-        yield "ns-2 was not installed where this was measured: fairwave's figures alone."
-
-
-def _instructions(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Instructions per packet-hop"
-    yield ""
-    if "absent" in part:
-        yield part["absent"] + "."
-        return
-    yield (
-        "Counted by callgrind on the same dumbbell, set-up taken off. Above the budget (+2 %) it fails, and where CUBIC"
-        f" costs more than {part.get('most', 1.3):g} times what Reno costs, or FQ-CoDel before the bottleneck more than"
-        f" {part.get('most_fair', 2):g} times what drop-tail costs, over all hops."
-    )
-    yield ""
-    rows = [
-        (
-            key[1:],
-            f"{value}",
-            f"{part['budget'].get(key, '')}",
-            f"{part.get('cubic', {}).get(key, '')}",
-            f"{part.get('cubic_over_reno', {}).get(key, '')}",
-            f"{part.get('fq_codel', {}).get(key, '')}",
-            f"{part.get('fq_codel_over_drop_tail', {}).get(key, '')}",
-        )
-        for key, value in part["per_packet_hop"].items()
-    ]
-    yield from _table(
-        ("N", "instructions", "budget", "CUBIC", "over Reno", "FQ-CoDel", "over drop-tail"), rows
-    )
-    yield ""
-    yield f"Commit {part['commit']}."
-
-
-def _rates(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Rates by trace"
-    yield ""
-    read = ", ".join(f"{form}'s format {seconds:g} s" for form, seconds in part["reading_s"].items())
-    yield (
-        f"An hour's trace is read in (CPU time): {read}; above {part['longest_s']:g} s it fails. Per packet-hop a trace"
-        f" may cost {part['most']:g} times what a constant rate costs."
-    )
-    yield ""
-    if "absent" in part:
-        yield part["absent"] + "."
-        return
-    rows = [
-        (name, f"{value}", f"{part['over_constant'][name]:.3f}")
-        for name, value in part["per_packet_hop"].items()
-    ]
-    yield from _table(("rate", "instructions per packet-hop", "over constant"), rows)
-    yield ""
-    yield f"Commit {part['commit']}."
-
-
-def _recovery(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Loss recovery on one fast flow"
-    yield ""
-    yield (
-        f"CPU time of one bulk flow, {part['seconds']} s simulated, round trip 40 ms, drop-tail buffer of one"
-        f" bandwidth-delay product, set-up taken off; medians of {part['runs']} alternating runs. Above"
-        f" {part['most']:g} times NewReno's ns per packet-hop it fails. By time alone NewReno would look cheaper than"
-        " it is: it passes fewer packets."
-    )
-    yield ""
-    rows = [
-        (
-            f"{row['gigabits']} Gb/s",
-            f"{row['newreno_cpu_s']}",
-            f"{row['newreno_packet_hops']:,}",
-            f"{row['newreno_ns_per_packet_hop']}",
-            f"{row['sack_cpu_s']}",
-            f"{row['sack_packet_hops']:,}",
-            f"{row['sack_ns_per_packet_hop']}",
-            f"{row['ratio']}",
-            f"{row['rack_cpu_s']}",
-            f"{row['rack_packet_hops']:,}",
-            f"{row['rack_ns_per_packet_hop']}",
-            f"{row['rack_ratio']}",
-        )
-        for row in part["rows"]
-    ]
-    each = ("packet-hops", "ns per hop")
-    head = ("rate", "NewReno s", *each, "SACK s", *each, "ratio", "RACK s", *each, "ratio")
-    yield from _table(head, rows)
-    yield ""
-    yield f"Commit {part['commit']}."
-
-
-def _radio(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Shared media"
-    yield ""
-    yield (
-        "CPU time of whole runs on one thread, transports and queues included, set-up taken off; the least of"
-        f" {part['runs']} runs. A transmission is a Wi-Fi frame exchange, or what a cell sends to or from one user in"
-        f" an interval. Above {part['most_us']:g} µs per transmission it fails (unless frames hold more than"
-        f" {part['many']:g} packets, which cost most then), and where 50 stations run less than"
-        f" {part['least_times']:g} times faster than life."
-    )
-    yield ""
-    rows = [
-        (
-            row["name"],
-            f"{row['seconds']} s",
-            f"{row['transmissions']:,}",
-            f"{row['packets']}",
-            f"{row['cpu_s']} s",
-            f"{row['us']} µs",
-            f"{row['times_life']:,}",
-        )
-        for row in part["rows"]
-    ]
-    yield from _table(
-        ("case", "simulated", "transmissions", "packets of each", "CPU", "per transmission", "times life"),
-        rows,
-    )
-    yield ""
-    yield f"Commit {part['commit']}."
-
-
-def _memory(part: dict[str, Any]) -> Iterator[str]:
-    each = ", ".join(f"{row['flows']:,}: {row['bytes_per_flow']:,}" for row in part["rows"][1:])
-    yield ""
-    yield (
-        "Bytes per flow measured alone, one run each, which takes no quiet machine:"
-        f" {each}. Commit {part['commit']}."
-    )
-
-
-#: Changes to the simulator that were measured by hand and rejected: description, instructions per packet-hop, ns
-#: per packet-hop at 100,000 flows without → with the change, other effects.
-TRIED = (
-    ("a page of the calendar's entries prefetched when it is taken", "not counted", "129 → 137", "–"),
-    (
-        "packets kept apart from the other fields of their entries, one cache line each",
-        "+2.3",
-        "150 → 160",
-        "–",
-    ),
-    ("entries of 80 bytes instead of 96: the next link is looked up", "+5.8", "125 → 130", "1 % less memory"),
-    (
-        "link-time optimisation of the whole program (`fat`)",
-        "−3.6",
-        "not measured",
-        "building takes twice as long",
-    ),
-    ("days of 4 events, or of 16, instead of 8", "+4.8, +5.0", "not measured", "–"),
-    (
-        "optimisation by a profile of the dumbbell of 100 and of 1000 flows",
-        "−23.0",
-        "not measured; 33.6 → 30.4 at 100 flows",
-        "builds twice, needs a tool besides Rust; a profile kept instead is out of date at each change",
-    ),
-    (
-        "the start of a day and all that an acknowledgement sends compiled into the loop",
-        "+11.7",
-        "not measured",
-        "–",
-    ),
-    ("version 3 of mimalloc instead of 2", "not counted", "not measured", "20 MB more at 10,000 flows"),
-    (
-        "pages of 16 entries instead of 8, and of 32",
-        "not counted",
-        "65 → 61, 65 → 67",
-        "10 % and 87 % more memory",
-    ),
-    (
-        "a heap with eight children a node instead of four",
-        "+0.1",
-        "60 → 59",
-        "+0.9 instructions at 1000 flows",
-    ),
-)
-
-
-def _tried() -> Iterator[str]:
-    yield ""
-    yield "## Tried and not kept"
-    yield ""
-    yield (
-        "Measured in November 2026 on the dumbbell: instructions at 100 flows, time at 100,000 flows (least of 2 to 5"
-        " runs in turns). Each row has its own runs, because the machine's speed changed from hour to hour. Differences"
-        " below a tenth are noise. The code of these changes was not kept: no command repeats the measurements."
-    )
-    yield ""
-    yield from _table(
-        ("change", "instructions per packet-hop", "ns per packet-hop, before → after", "besides"), TRIED
-    )
-    yield ""
-    yield (
-        "Why the time still grows with the flows, measured by hand on this machine with programs that were not"
-        " kept. At 4000 flows cachegrind counts 1.3 lines per packet-hop that miss a cache of 512 KiB, and"
-        " 350 instructions instead of 266 at 100 flows: the others prefetch and sort. A line of 640 MiB"
-        " of huge pages takes 161 ns when each waits for the one before, and 12 to 19 ns when none does (of 3.2"
-        " GiB 30 ns). A program that does 97 ns of work for each ten lines of 400 MiB takes 133 ns when it asks"
-        " for them some events before, and 500 to 640 ns when it does not. So what counts is that no line is left"
-        " out. Left out are those of segments out of order, and of pages that are filled in two goes. A profile"
-        " of a run of a million flows (perf, sampled by time) has a fifth of its samples at two kinds of"
-        " instruction: the first store to a calendar entry, and the first prefetch of one. Each entry lies on"
-        " another page of memory, so the processor probably waits there for the page's address."
-    )
-
-
-def _scale(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Many flows"
-    yield ""
-    yield (
-        "Each flow has 1 Mb/s of the bottleneck and 2.5 packets of its buffer, whatever their number. Time"
-        " is CPU time with"
-        " the set-up taken off, the median and in brackets the range of the runs; without huge pages means"
-        " `MIMALLOC_ALLOW_THP=0`; bytes per flow are the growth of the peak over that of 100 flows. Of the set-up the"
-        " kernel takes the part in brackets, nearly all of it to clear new memory: on a virtual machine this varies"
-        " tenfold, as the host has that memory at hand or has to find it."
-    )
-    yield ""
-    rows = [
-        (
-            f"{row['flows']:,}",
-            f"{row['packet_hops']:,}",
-            f"{row['ns_per_packet_hop']} [{row['ns_range'][0]}–{row['ns_range'][1]}]",
-            f"{row['ns_per_packet_hop_small_pages']}",
-            f"{row['setup_cpu_s']} ({row['setup_kernel_s']})",
-            f"{row['peak_mib']}",
-            f"{row['bytes_per_flow']:,}" if row["bytes_per_flow"] else "–",
-            f"{row['runs']}",
-        )
-        for row in part["rows"]
-    ]
-    yield from _table(
-        (
-            "flows",
-            "packet-hops",
-            "ns per packet-hop",
-            "without huge pages",
-            "set-up s (the kernel's part)",
-            "peak MiB",
-            "bytes per flow",
-            "runs of each",
-        ),
-        rows,
-    )
-    yield ""
-    ratios = ", ".join(
-        f"{row['flows']:,}: {ratio} ({small} without huge pages)"
-        for row, ratio, small in zip(part["rows"], part["growth"], part["growth_small_pages"], strict=True)
-    )
-    yield (
-        f"Time per packet-hop beside that of {part['rows'][0]['flows']:,} flows, in one run of the benchmark:"
-        f" {ratios}. The machine's load was {part['load'][0]} to {part['load'][1]} meanwhile: other programs used"
-        f" its caches and memory as well. Commit {part['commit']}."
-    )
-    yield ""
-    limits = " and ".join(
-        f"{times} times at {int(flows):,} flows" for flows, times in part["most_growth"].items()
-    )
-    yield (
-        f"It fails where that is above {limits}, or a flow takes more than {part['most_bytes']:,} bytes or"
-        f" {part['most_setup_us']:g} µs of set-up (the least of all runs), from {part['many']:,} flows on. Above its"
-        f" limit: {'; '.join(part['above']) or 'nothing'}."
-    )
-
-
-def _cores(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Replications"
-    yield ""
-    yield (
-        f"{part['replications']} replications of the dumbbell of 100 flows, 30 s: {part['one_thread_s']} s"
-        f" on one thread,"
-        f" {part['all_threads_s']} s on {part['threads']}: efficiency {part['efficiency']:.0%}. Commit"
-        f" {part['commit']}."
-    )
-
-
-def _overhead(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## A sweep of short runs"
-    yield ""
-    yield (
-        f"{part['runs']} runs of a call of 1 s at 100 points, kept on disk as they end, measured and written as tables:"
-        f" {part['sweep_s']} s of processor time, of which the runs alone take {part['runs_alone_s']} s, so"
-        f" {part['beyond_ms']} ms a run beyond its simulation; {part['sweep_wall_s']} s by the clock."
-        f" Above {part['most_ms']} ms a run it fails. Commit {part['commit']}."
-    )
-
-
-#: The commands of `validation.bench.handing`, with a description of their runs.
-HANDED = {
-    "sweep": (
-        "`fairwave sweep short.toml --grid 'topology.bottleneck.rate=1000 kb/s,1001 kb/s,…,1099 kb/s' -n 20 --out DIR`",
-        "2000 runs of 1 s at 100 points",
-    ),
-    "find": (
-        (
-            "`fairwave find short.toml --vary flow.voice.count=1..60 --until 'mos.voice >= 3.6' -n 50 --most 100"
-            " --out DIR`"
-        ),
-        "500 runs of 1 s at 10 points, up to 60 calls",
-    ),
-    "compare": (
-        (
-            "`fairwave compare short.toml --vary topology.bottleneck.queue.discipline=drop-tail,red,codel,fq-codel"
-            " -n 200 --no-audio --out DIR`"
-        ),
-        "800 runs of 1 s at 4 points",
-    ),
-    "reading": (
-        "one reading of `fairwave study smoothness --explore N`: the base, under seeds 1–3",
-        "runs of 7 s to 200 s",
-    ),
-}
-
-
-def _handing(part: dict[str, Any]) -> Iterator[str]:
-    commits, times = part["commits"], part["times_s"]
-    turns = len(times["sweep"]["before"])
-    yield ""
-    yield "## Runs handed over together, before and after"
-    yield ""
-    yield (
-        "Until a commit of November 2026, each run reached Python by itself. Since then all runs that end within 50 ms"
-        " are one set of tables. This measurement is kept: `make bench` does not repeat it, because it has the current"
-        " version alone (`python -m validation handing` does, with checkouts). User and system time of the whole"
-        f" process in s, imports, pages and figures included: median of {turns} turns, least and most in brackets. The"
-        " versions took turns, on two cores that other programs used as well. `short.toml` is `SHORT` of"
-        " `validation/bench/overhead.py`, a call of 1 s. Rule, fixed before:"
-        " a command gained where its longest time after is below its shortest before. The last column was added after"
-        " a look: the mean of before − after, turn by turn, with its 95 % interval."
-    )
-    yield ""
-    rows = []
-    for name, (command, what) in HANDED.items():
-        took = times[name]
-        cells = [
-            f"{statistics.median(took[one]):.2f} [{min(took[one]):.2f}–{max(took[one]):.2f}]"
-            for one in commits
-        ]
-        gained = "yes" if max(took["after"]) < min(took["before"]) else "no"
-        less = Estimate.of([old - new for old, new in zip(took["before"], took["after"], strict=True)])
-        rows.append((command, what, *cells, gained, f"{less.mean:.2f} ± {less.half:.2f}"))
-    heads = (f"{name} ({commit})" for name, commit in commits.items())
-    yield from _table(("command", "runs", *heads, "gained", "before − after"), rows)
-    yield ""
-    explore = part["explore"]
-    yield (
-        "`find` makes fewer runs, of up to 60 calls each. In studies the runs are long, so what is handed over matters"
-        " little. A whole exploration, measured once each:"
-        f" `{explore['command']}` took {explore['before_s']:.0f} s before and {explore['after_s']:.0f} s after: one run"
-        " of each, which shows no gain."
-    )
-
-
-def _starting(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## Start-up"
-    yield ""
-    yield (
-        "User and system time of the whole process, imports included, on a call of 1 s; median of"
-        f" {part['runs']} in ms, in brackets the least: `fairwave check` {part['check_ms']}"
-        f" [{part['check_least_ms']}], `fairwave run` {part['run_ms']} [{part['run_least_ms']}]. An interpreter that"
-        f" imports NumPy alone takes {part['numpy_ms']}. A least time above {part['most_ms']} fails. Commit"
-        f" {part['commit']}."
-    )
-
-
-def _threads(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## One run on several threads"
-    yield ""
-    yield (
-        "Where runs are fewer than threads, a run is cut into islands that handle their events side by side, window"
-        " of time by window of time. Wall time with the set-up taken off (in brackets the gain with it), the least of"
-        f" {part['turns']} turns of each; below {part['least']} times on two threads, or where a byte of the results"
-        " differs, it fails. The model takes each window for as long as its slowest thread: the even share of the work,"
-        " or the largest group of links and ends that cannot be parted (its share of the work is an estimate); what two"
-        " threads took beyond that is the hand-over."
-    )
-    yield ""
-    heads = (
-        "run",
-        "1 thread, s",
-        "2 threads, s",
-        "gain",
-        "1 thread on the islands, s",
-        "peak MiB, 1 and 2 threads",
-        "same bytes",
-        "islands",
-        "window",
-        "largest group",
-    )
-    cores = list(part["rows"][0]["model"])
-    rows = [
-        (
-            row["case"],
-            f"{row['one_s']}",
-            f"{row['two_s']}",
-            f"{row['gain']} ({row['whole_gain']})",
-            f"{row['cut_on_one_s']}",
-            "{} and {}".format(*row["peak_mib"]),
-            "yes" if row["same"] else "no",
-            f"{row['islands']}",
-            "–" if row["window_s"] is None else f"{1000 * row['window_s']:g} ms",
-            f"{row['largest']:.0%}",
-            *(f"{row['model'][count]}×" for count in cores),
-        )
-        for row in part["rows"]
-    ]
-    yield from _table((*heads, *(f"{count} threads, model" for count in cores)), rows)
-    yield ""
-    yield (
-        "In this dumbbell all receivers stay with the bottleneck: their node is reached by one link, so they are called"
-        " with the packet's crossing, without an event of their own. That group is what the slowest thread has to do,"
-        " however many there are. A network of many routers goes on gaining until handing over costs as much as the"
-        " work. The model assumes 2 µs a window for each doubling of threads. One thread has the plain loop: on the"
-        " islands it takes longer, and more memory. On a busy machine, threads that have lost their core keep the"
-        " others waiting. So a run on several threads compares the events per second on islands and in the plain loop,"
-        " 30 ms each, and goes on in the plain loop unless islands are a tenth faster; later it tries islands again."
-        " Commit"
-        f" {part['commit']}."
-    )
-
-
-def _windows(part: dict[str, Any]) -> Iterator[str]:
-    yield ""
-    yield "## What windows of time would gain"
-    yield ""
-    yield (
-        "A model, not the simulator: `validation/bench/windows.rs` runs a dumbbell of simple flows event by event in"
-        " order of time, and window by window of 5 ms (conservative lookahead). Within a window the hosts' events are"
-        " handled flow by flow, in the order of memory; the router's after a merge in the one order of events. Both"
-        " ways leave the same bytes. Times are ns per event by the clock, the least of 9 runs on a machine that"
-        " others used as well. The bounds follow from the parts on one thread: the hand-over is done alone, the router"
-        " is one island, the hosts are divided among all threads."
-    )
-    yield ""
-    head = (
-        "flows",
-        "bytes a flow",
-        "by time",
-        "by windows",
-        "hand-over",
-        "router",
-        "hosts",
-        "2 threads, measured",
-    )
-    gains = [key for key in part["rows"][0] if key.startswith("gain_")]
-    yield from _table(
-        [*head, *(f"{key.removeprefix('gain_')} threads, bound" for key in gains)],
-        [
-            [
-                *(f"{row[key]:,}" for key in ("flows", "block")),
-                *(
-                    str(row[key])
-                    for key in (
-                        "plain_ns",
-                        "windowed_ns",
-                        "hand_over_ns",
-                        "router_ns",
-                        "hosts_ns",
-                        "two_threads_ns",
-                    )
-                ),
-                *(f"{row[key]}×" for key in gains),
-            ]
-            for row in part["rows"]
-        ],
-    )
-    yield ""
-    yield (
-        "Order in memory pays on one thread too. The router bounds what threads gain: every packet of a dumbbell passes"
-        " its queue, so more than about four threads gain only in networks with several routers. The simulator, whose"
-        f" flows are larger and whose parts are others, is measured above. Commit {part['commit']}."
-    )
-
-
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    head = tuple(head)
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
+    yield from history.describe()

@@ -9,12 +9,14 @@ configuration: static routes set by hand, and only the packet headers that the e
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from validation.bench import machine, runner
 from validation.compare.ns2 import simulator as ns2
 from validation.compare.ns2.simulator import timed
+from validation.writing import table
 
 SECONDS = 60
 SIZES = (100, 1000)
@@ -73,3 +75,45 @@ def _side(hops: int, full: list[float], empty: list[float]) -> dict[str, Any]:
         "whole": round(hops / whole),
         "without_setup": round(hops / (whole - setup)),
     }
+
+
+def describe(part: dict[str, Any]) -> Iterator[str]:
+    """Yields the lines of the report's section."""
+    yield "## Packet-hops per CPU second"
+    yield ""
+    yield (
+        "A packet-hop is a packet that leaves one link direction. The dumbbell has N Reno flows, a bottleneck of 100"
+        " Mb/s and 10 ms, access links of 100 Mb/s and 5 ms on each side, drop-tail queues of 250 packets, segments of"
+        " 1000 bytes, a window of 64. Flow i starts at 0.01·i s; a run simulates 60 s. ns-2.35 runs at its fastest:"
+        " `rtproto Manual`, and packets with the headers of IP, TCP and Flags only (`remove-all-packet-headers`). CPU"
+        " time is user and system time of the whole process. The set-up is a run of 0 s. The table has medians of"
+        " alternating runs and, in brackets, minimum and maximum."
+    )
+    yield ""
+    head = (
+        *("N", "simulator", "packet-hops", "CPU s", "set-up s"),
+        *("hops/s, whole process", "hops/s, without set-up"),
+    )
+    rows = []
+    for key, entry in part.items():
+        for name, side in (("fairwave", entry["fairwave"]), ("ns-2", entry.get("ns2"))):
+            if side:
+                low, high = side["cpu_s_spread"]
+                cpu = f"{side['cpu_s']:.3f} [{low:.3f}–{high:.3f}]"
+                speeds = (f"{side['whole']:,}", f"{side['without_setup']:,}")
+                rows.append(
+                    (key[1:], name, f"{side['packet_hops']:,}", cpu, f"{side['setup_cpu_s']:.3f}", *speeds)
+                )
+    yield from table(head, rows)
+    yield ""
+    compared = []
+    for key, entry in part.items():
+        if "whole" in entry:
+            spreads = {kind: entry[f"{kind}_spread"] for kind in ("whole", "without_setup")}
+            cells = [f"{entry[kind]} [{low}–{high}]" for kind, (low, high) in spreads.items()]
+            compared.append((key[1:], *cells, str(entry["runs"]), entry["commit"]))
+    if compared:
+        times = ("N", "times ns-2, whole process", "times ns-2, without set-up", "runs of each", "commit")
+        yield from table(times, compared)
+    else:
+        yield "ns-2 was not installed on the machine of this measurement."
