@@ -276,7 +276,7 @@ mod tests {
         ] {
             let plan = plan(transport).expect("a plan");
             assert_eq!(plan.flows[0].class, Class::Tcp);
-            let error = fairwave_sim::run(&plan).expect_err("refused").to_string();
+            let error = fairwave_sim::Run::new(&plan).execute().expect_err("refused").to_string();
             assert!(error.contains(instead) && error.contains("fairwave live") && error.contains("x[0]"), "{error}");
         }
     }

@@ -89,7 +89,7 @@ pub fn run(request: &Request) -> Result<Outcome, LiveError> {
     let started = Programs::start(&programs, &namespaces, &request.helper, clock);
     let started = started.map_err(|error| LiveError::refused("programs cannot be started", error))?;
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| LiveError::refused("epoll", error))?;
-    let stepped = SteppedRun::new(&plan, (), wires)?;
+    let stepped = SteppedRun::new(&plan, wires)?;
     let mut router = Router {
         plan: &plan,
         stepped,
@@ -148,7 +148,7 @@ fn cpu() -> Option<Span> {
 
 struct Router<'p> {
     plan: &'p Plan,
-    stepped: SteppedRun<'p, (), Wires>,
+    stepped: SteppedRun<'p, Wires>,
     clock: Clock,
     poll: std::os::fd::OwnedFd,
     programs: Programs,
@@ -368,7 +368,7 @@ impl Router<'_> {
         };
         // Packets in flight at an early end continue in the simulation to the end of the plan. They are not delivered.
         let plan = places::with_reassigned_places(self.plan, &self.reassigned);
-        let (mut result, (), mut wires) = self.stepped.finish(&plan)?;
+        let (mut result, mut wires) = self.stepped.finish(&plan)?;
         for (row, ends) in result.flows.iter_mut().zip(&wires.ends) {
             if let FlowEnds::Kernel(kernel) = ends {
                 row.packets_retransmitted = kernel.retransmitted;

@@ -260,7 +260,10 @@ fn tables(
         parts.fetch_add(1, Ordering::Relaxed);
         wanted
     };
-    let result = fairwave_sim::run_on(&plan, threads, Some(&part))
+    let result = fairwave_sim::Run::new(&plan)
+        .threads(threads)
+        .parts(&part)
+        .execute()
         .map_err(|error| format!("{}, seed {seed}: {error}", plan.name))?;
     tables_of(&result)
 }

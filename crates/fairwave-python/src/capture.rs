@@ -6,6 +6,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::transport::Properties;
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::{self, Tap};
+use fairwave_sim::Run;
 use fairwave_sim::capture::{Capture, CaptureRequest, CaptureSummary};
 use fairwave_sim::qlog::Qlog;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -37,8 +38,10 @@ pub fn capture(
     let unwritten =
         |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
     py.detach(|| {
-        let probe = Capture::new(&plan, &wanted).map_err(unwritten)?;
-        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
+        let mut probe = Capture::new(&plan, &wanted).map_err(unwritten)?;
+        let result = Run::new(&plan)
+            .probe(&mut probe)
+            .execute()
             .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
         let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
         let written = probe.finish().map_err(unwritten)?;
@@ -67,8 +70,10 @@ pub fn qlog(
     let unwritten =
         |(path, error): (PathBuf, std::io::Error)| PyOSError::new_err(format!("{}: {error}", path.display()));
     py.detach(|| {
-        let probe = Qlog::new(&plan, &chosen, &folder).map_err(unwritten)?;
-        let (result, probe) = fairwave_sim::run_seen(&plan, probe)
+        let mut probe = Qlog::new(&plan, &chosen, &folder).map_err(unwritten)?;
+        let result = Run::new(&plan)
+            .probe(&mut probe)
+            .execute()
             .map_err(|error| RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)))?;
         let digest = result.digest().map_err(|error| RunError::new_err(error.to_string()))?;
         let written = probe.finish().map_err(unwritten)?;

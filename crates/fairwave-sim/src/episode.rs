@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::error::RunError;
 use crate::result::RunResult;
-use crate::run::SteppedRun;
+use crate::simulation::SteppedRun;
 
 /// Controllable quantity of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub struct Step {
 
 /// A run in progress under external control.
 pub struct Episode {
-    run: SteppedRun<'static, (), ()>,
+    run: SteppedRun<'static, ()>,
     queue: SharedPolicyQueue,
     interval: Span,
     end: Instant,
@@ -96,7 +96,7 @@ impl Episode {
         };
         steered.transport = Arc::new(transport);
         let (name, end) = (steered.name.clone(), Instant::ZERO + plan.duration);
-        let run = SteppedRun::owning(plan, (), ()).map_err(|error| error.to_string())?;
+        let run = SteppedRun::from_owned(plan, ()).map_err(|error| error.to_string())?;
         let mut episode = Episode { run, queue, interval, end, is_over: false };
         let mut until = Instant::ZERO;
         while !episode.queue.with(|queue| queue.has_begun() && queue.ends() <= until) {
@@ -142,7 +142,7 @@ impl Episode {
     /// Runs to the end with the last action's rate or window, and returns all results.
     ///
     /// # Errors
-    /// Same as [`run`](crate::run).
+    /// Same as [`Run::execute`](crate::Run::execute).
     pub fn complete(self) -> Result<RunResult, RunError> {
         Ok(self.run.complete()?.0)
     }
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_policy_outside_of_the_run_leaves_the_bytes_of_the_same_policy_within() {
         for text in [CALL, DOWNLOAD] {
-            let within = crate::run(&plan(text, 3)).expect("a run").digest().expect("a digest");
+            let within = crate::Run::new(&plan(text, 3)).execute().expect("a run").digest().expect("a digest");
             let (outside, steps) = steered(text, 3);
             assert_eq!(within, outside);
             assert!(steps.len() > 150, "{}", steps.len());

@@ -1,7 +1,7 @@
-//! Where the parts of a run are: all in one place, or on islands, each of which holds some links and ends of flows.
+//! Places of links and flow ends: in one simulation, or distributed over islands.
 //!
-//! A run is compiled once for the whole, where an index of the plan is the place, and once for islands, where a table tells
-//! the place and the island. Code that handles events knows indices of the plan only.
+//! A run is compiled twice. In the whole run, the index in the plan is the place. On islands, a table maps the index to the
+//! island and the place there. Code that handles events uses indices of the plan only.
 
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::partition::Partition;
 use crate::unit_log::Pending;
 
-/// From an index of the plan to a place.
+/// Map from an index of the plan to a place.
 pub(crate) trait Map {
     /// The item's place. Out of bounds if the item is on another island or does not exist.
     fn place(&self, index: usize) -> usize;
@@ -33,7 +33,7 @@ impl Map for IdentityMap {
     }
 }
 
-/// On which island an item is, and at which place there.
+/// Island of an item, and its place there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct IslandSlot(u32);
 
@@ -59,16 +59,16 @@ impl IslandSlot {
     }
 }
 
-/// Of each item, its slot; and which island asks.
+/// Slot of each item, as one island sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct IslandMap {
-    /// The slot of the first item here. An item elsewhere differs from it in the island's bits.
+    /// Slot of the first item here. An item on another island differs from it in the island's bits.
     first: IslandSlot,
     slots: Arc<[IslandSlot]>,
 }
 
 impl IslandMap {
-    /// As `island` sees it.
+    /// Creates the map of `island`.
     pub fn new(island: usize, slots: &Arc<[IslandSlot]>) -> Self {
         IslandMap { first: IslandSlot::new(island, 0), slots: Arc::clone(slots) }
     }
@@ -82,20 +82,20 @@ impl IslandMap {
 impl Map for IslandMap {
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
-        // For an item elsewhere at least `MOST_ITEMS`, so out of bounds.
+        // At least `MOST_ITEMS` for an item on another island, so out of bounds.
         self.slots.get(index).map_or(usize::MAX, |slot| (slot.0 ^ self.first.0) as usize)
     }
 }
 
 /// Items by index of the plan.
 pub(crate) struct PlacedItems<T, M> {
-    /// Those that are here, by place.
+    /// The items that are here, by place.
     pub items: Vec<T>,
     map: M,
 }
 
 impl<T, M: Map> PlacedItems<T, M> {
-    /// These, by place.
+    /// Wraps items that are in the order of their places.
     pub fn new(items: Vec<T>, map: M) -> Self {
         PlacedItems { items, map }
     }
@@ -113,7 +113,7 @@ impl<T, M: Map> PlacedItems<T, M> {
     }
 }
 
-/// What is not here has no place, so the index is out of bounds: an event has been handled on a wrong island.
+/// Panics for an item on another island, because an event was handled on a wrong island.
 impl<T, M: Map> Index<usize> for PlacedItems<T, M> {
     type Output = T;
     #[inline(always)]
@@ -129,27 +129,27 @@ impl<T, M: Map> IndexMut<usize> for PlacedItems<T, M> {
     }
 }
 
-/// What an island tells another. It arrives before the other begins its next window.
+/// Message from one island to another. It arrives before the other island begins its next window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IslandMessage {
-    /// A link removed a packet of a flow, by congestion or at random: the receiver's end counts it.
+    /// A link removed a packet, by congestion or at random. The receiving end counts it.
     Removed { flow: usize, packet: Packet, congestion: bool, link: usize, at: Instant },
-    /// A link has a packet of a flow when the run ends: the receiver's end logs it.
+    /// A link holds a packet at the end of the run. The receiving end logs it.
     Pending { flow: usize, packet: Packet, pending: Pending, link: usize },
-    /// The application of a flow has made a unit: it is logged at the receiver's end.
+    /// The application of a flow has created a unit. The receiving end logs it.
     Created { flow: usize, unit: Unit },
-    /// The unit that it made last was not sent.
+    /// The sender skipped the latest unit.
     Skipped { flow: usize },
 }
 
-/// What an island has for another.
+/// Packets and messages from one island to another.
 #[derive(Debug)]
 pub(crate) struct Mail {
-    /// Packets that arrive there.
+    /// Packets that arrive at the other island.
     pub arrivals: Vec<Entry>,
-    /// When the first of them does.
+    /// Earliest of these arrivals.
     pub first: Instant,
-    /// All else, in the order in which it happened.
+    /// Messages in the order of their events.
     pub messages: Vec<IslandMessage>,
 }
 
@@ -160,25 +160,25 @@ impl Default for Mail {
 }
 
 impl Mail {
-    /// There is nothing.
+    /// Whether there is neither a packet nor a message.
     pub fn is_empty(&self) -> bool {
         self.arrivals.is_empty() && self.messages.is_empty()
     }
 }
 
-/// Whether all of a run is here.
+/// Extent of a simulation: the whole run or an island.
 pub(crate) trait Extent {
-    /// How places are found.
+    /// Map from indices to places.
     type Map: Map;
-    /// A packet that arrives at a link or an end elsewhere is kept for there; answers whether it was one.
+    /// Keeps a packet whose next element is on another island. Returns whether it is.
     fn divert(&mut self, event: Event, packet: &Packet, next: u32, place: u32) -> bool;
-    /// Keeps news for the receiver's end of a flow.
+    /// Keeps a message for the receiving end of a flow.
     fn send_message(&mut self, flow: usize, message: IslandMessage);
-    /// Where a flow's routes begin, forward and backward; none in the whole, where the ends know it.
+    /// Returns the starts of a flow's routes, forward and backward. `None` in a whole run, because its ends have them.
     fn routes(&self, flow: usize) -> Option<[u32; 2]>;
 }
 
-/// All of a run.
+/// The whole run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WholeRun;
 
@@ -204,22 +204,22 @@ pub(crate) struct Island {
     links: IslandMap,
     sending: IslandMap,
     receiving: IslandMap,
-    /// Of each flow, where its routes begin.
+    /// Per flow: the starts of its routes.
     routes: Arc<[[u32; 2]]>,
-    /// For each step of the routes, the island that it leads to.
+    /// Per step of the routes: the island that it leads to.
     steps: Arc<[u8]>,
-    /// For each island.
+    /// Mail for each island.
     pub outbox: Vec<Mail>,
-    /// From each island.
+    /// Mail from each island.
     pub inbox: Vec<Mail>,
-    /// When something is due next, here or for another island, after the window that was handled last.
+    /// Time of the next event after the latest window, here or in the outbox.
     pub next: Instant,
-    /// What that window failed of.
+    /// Error of the latest window.
     pub failed: Option<RunError>,
 }
 
 impl Island {
-    /// The island of that number, which is below [`MOST_ISLANDS`]; nothing waits to be sent yet.
+    /// Creates island number `own`, which is below [`MOST_ISLANDS`].
     pub fn new(own: usize, partition: &Partition) -> Self {
         let slots = [&partition.links, &partition.sending, &partition.receiving];
         let [links, sending, receiving] = slots.map(|slots| IslandMap::new(own, slots));
@@ -238,8 +238,8 @@ impl Island {
         }
     }
 
-    /// The slots of links, senders and receivers.
-    pub fn slots(&self) -> [IslandMap; 3] {
+    /// Returns the maps of links, senders and receivers.
+    pub fn maps(&self) -> [IslandMap; 3] {
         [self.links.clone(), self.sending.clone(), self.receiving.clone()]
     }
 }

@@ -1,6 +1,6 @@
 //! Deterministic packet-level simulator in virtual time.
 //!
-//! [`run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and returns a [`RunResult`]; [`run_many`] executes many
+//! A [`Run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and returns a [`RunResult`]; [`run_many`] executes many
 //! plans on all cores. A run is a pure function of its plan. It gives the same bytes on every machine and with any
 //! number of threads. ARCHITECTURE.md describes the path of a packet through a run.
 //!
@@ -38,6 +38,7 @@ pub mod media_rows;
 mod network;
 mod pages;
 mod partition;
+mod parts;
 mod prefetch;
 pub mod probe;
 pub mod qlog;
@@ -48,6 +49,7 @@ mod routes;
 mod run;
 mod service_classes;
 mod shared_media;
+mod simulation;
 mod unit_log;
 mod unsteady;
 mod warmup;
@@ -56,11 +58,11 @@ mod workers;
 pub use classes::ClassRow;
 pub use error::RunError;
 pub use partition::Cut;
+pub use parts::PARTS;
 pub use replicate::run_many;
 pub use result::{
     CompletionRow, ConversationRow, FateRow, FlowRow, GroupRow, LinkRow, OutageRow, OutcomeRow, PlaybackRow,
     RecoveryRow, RoundTripRow, RunResult, SeriesRow, ServiceClassRow, TimelinessRow, TinRow, TransferRow, UnitRow,
 };
-pub use run::{
-    PARTS, SteppedRun, cut_of, run, run_changing, run_cut, run_in_parts, run_looking_ahead, run_on, run_seen,
-};
+pub use run::Run;
+pub use simulation::SteppedRun;

@@ -1,11 +1,11 @@
-//! Which parts of a run can be handled side by side: islands, and for how long none of them can reach another.
+//! Partition of a run into islands that can run in parallel, and the time for which they do not affect each other.
 //!
-//! What happens at a link cannot be felt elsewhere before its propagation delay has passed (conservative lookahead). So
-//! links and ends of flows that reach each other only by an event, and after some delay, may be on different islands. Within
-//! a *window* no longer than the shortest delay between islands, each island handles its events as if it were alone. Elements
-//! that act on each other at once (hops without an event, ends and their first links, flows of one host) are never parted.
+//! An event at a link has no effect elsewhere before the link's propagation delay has passed (conservative lookahead). So
+//! links and flow ends that reach each other only by an event, and after some delay, may be on different islands. Within a
+//! *window* no longer than the shortest delay between islands, each island handles its events independently. Elements with
+//! immediate effects on each other stay together: hops without an event, ends and their first links, flows of one host.
 //!
-//! The partition has no influence on what a run leaves; its estimates of work decide only how well threads are used.
+//! The partition has no effect on results. Its estimates of work decide only how well the threads are used.
 
 use std::sync::Arc;
 
@@ -19,95 +19,96 @@ use crate::island_map::{IslandSlot, MOST_ISLANDS, MOST_ITEMS};
 use crate::network::Network;
 use crate::routes::{END, Routes};
 
-/// Nanoseconds of work, of the right order: an event; a link's crossing, and that of a managed queue; a sender's reaction to an
-/// acknowledgement; a receiver's to a packet.
+/// Rough estimates of work in nanoseconds: an event, the crossing of a FIFO link and of a managed queue, the reaction of a
+/// sender to an acknowledgement and of a receiver to a packet.
 const EVENT: f64 = 45.0;
 const CROSSING: f64 = 15.0;
 const QUEUE: f64 = 80.0;
 const SENDER: f64 = 80.0;
 const RECEIVER: f64 = 50.0;
-/// Nanoseconds that it takes to hand a packet over to another island, and to begin a window on all threads.
+/// Nanoseconds to hand a packet over to another island, and to begin a window on all threads.
 const HAND_OVER: f64 = 15.0;
 const WINDOW: f64 = 15_000.0;
 
-/// So many times as fast as one thread a run must be expected to be, or it is not worth it.
-const WORTH_IT: f64 = 1.2;
+/// Least expected speed of a partitioned run, as a multiple of the speed of one thread.
+const LEAST_GAIN: f64 = 1.2;
 
-/// Islands for each thread: when one has less to do than was thought, another is taken on.
+/// Islands per thread. A thread whose island has less work than estimated starts another one.
 const PER_THREAD: usize = 8;
-/// The same where nothing that stays together has more than one part in so many of a thread's work: few packets are handed over then.
+/// Islands per thread if no group of elements has more than 1 / `FINE` of a thread's work. Islands then exchange few
+/// packets.
 const PER_THREAD_FINE: usize = 6;
 const FINE: usize = 8;
 
-/// How many lengths of a window are considered.
+/// Number of window lengths to compare.
 const LENGTHS: usize = 24;
 
-/// Packets a second that a flow which is not always sending is thought to send, at the most; and bits of a packet.
+/// Assumed maximum of packets per second of a flow that does not always send, and bits per packet.
 const SPARSE: f64 = 100.0;
 const BITS: f64 = 8.0 * 1040.0;
 
-/// What is asked of a partition.
+/// Requirements of a partition.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct PartitionRequest {
-    /// How many threads there are.
+    /// Number of threads.
     pub threads: usize,
-    /// So many times as fast as one thread it must be expected to be.
+    /// Least expected speed, as a multiple of the speed of one thread.
     pub least: f64,
-    /// So many islands; as many as suit the threads if none.
+    /// Number of islands; `None` for a number that suits the threads.
     pub islands: Option<usize>,
-    /// When the run goes from islands to the plain loop and back.
+    /// When the run switches between islands and the plain loop.
     pub changes: Changes,
 }
 
-/// When a run goes from islands to the plain loop and back. What it leaves is the same.
+/// When a run switches between islands and the plain loop. The results are the same.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Changes {
     /// Never: it stays on islands.
     Never,
-    /// When the other one turns out to be faster.
+    /// When the other one is faster.
     ByRate,
-    /// After so many windows; made for tests.
+    /// After this number of windows; for tests.
     Windows(u64),
 }
 
 impl PartitionRequest {
-    /// What users have: as fast as possible on so many threads.
+    /// Returns the request of a normal run: as fast as possible on `threads` threads.
     pub fn fast(threads: usize) -> Self {
-        PartitionRequest { threads, least: WORTH_IT, islands: None, changes: Changes::ByRate }
+        PartitionRequest { threads, least: LEAST_GAIN, islands: None, changes: Changes::ByRate }
     }
 }
 
-/// How a run would be cut, for those who want to know what threads can gain.
+/// Summary of a partition. It shows how much threads can gain.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cut {
-    /// How many islands.
+    /// Number of islands.
     pub islands: usize,
-    /// The length of a window.
+    /// Length of a window.
     pub window: Span,
-    /// The share of the work, as it was estimated, of the largest group of elements that stay together: more threads than its inverse
-    /// gain nothing.
+    /// Share of the estimated work of the largest group of elements that stay together. More threads than its inverse do not
+    /// help.
     pub largest: f64,
 }
 
 /// Islands of a run.
 pub(crate) struct Partition {
-    /// Of each link, by index of the plan.
+    /// Slot of each link, by index of the plan.
     pub links: Arc<[IslandSlot]>,
-    /// Of each flow's sending end.
+    /// Slot of each flow's sending end.
     pub sending: Arc<[IslandSlot]>,
-    /// Of each flow's receiving end.
+    /// Slot of each flow's receiving end.
     pub receiving: Arc<[IslandSlot]>,
-    /// Where each flow's routes begin.
+    /// Starts of each flow's routes.
     pub routes: Arc<[[u32; 2]]>,
-    /// For each step of the routes, the island that it leads to.
+    /// Per step of the routes: the island that it leads to.
     pub steps: Arc<[u8]>,
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// How many islands; what is larger than an island's share lies on the first ones.
+    /// Number of islands. Groups larger than an island's share are on the first ones.
     pub islands: usize,
-    /// What happens on one island is felt on another after this time at the earliest. Above zero.
+    /// Shortest time until an event on one island affects another. Above zero.
     pub lookahead: Span,
-    /// The share of the work of the largest group of elements that stay together.
+    /// Share of the work of the largest group of elements that stay together.
     largest: f64,
 }
 
@@ -126,28 +127,28 @@ impl Elements {
         element
     }
 
-    /// The two are never parted.
+    /// Puts two elements on the same island.
     fn join(&mut self, one: usize, other: usize) {
         let (one, other) = (self.root(one), self.root(other));
-        // The lower number stands for both: what comes out does not depend on the order of calls.
+        // The lower number represents both, so the result does not depend on the order of calls.
         self.parent[one.max(other)] = one.min(other) as u32;
     }
 }
 
-/// A packet goes from an element to another by an event, no sooner than after a delay.
+/// Path of packets from one element to another by an event, after at least a delay.
 struct Passage {
     from: usize,
     to: usize,
     delay: Span,
-    /// Packets a second.
+    /// Packets per second.
     rate: f64,
 }
 
-/// Which groups of elements, by the element that stands for each, hand packets to which.
+/// Groups of elements that exchange packets. One element represents each group.
 struct Neighbours {
-    /// Of each element, where its list begins.
+    /// Start of each element's list.
     begins: Vec<usize>,
-    /// The other, and packets a second.
+    /// The other element, and packets per second.
     list: Vec<(usize, f64)>,
 }
 
@@ -170,11 +171,12 @@ impl Neighbours {
         Neighbours { begins, list }
     }
 
+    /// Lists the neighbours of a group with their packets per second.
     fn list_neighbours(&self, root: usize) -> impl Iterator<Item = (usize, f64)> {
         self.list[self.begins[root]..self.begins[root + 1]].iter().copied()
     }
 
-    /// All elements, neighbours after each other as far as that goes.
+    /// Returns all elements, neighbours next to each other as far as possible.
     fn order(&self) -> impl Iterator<Item = usize> {
         let count = self.begins.len() - 1;
         let (mut seen, mut order) = (vec![false; count], Vec::with_capacity(count));
@@ -196,7 +198,8 @@ impl Neighbours {
     }
 }
 
-/// The islands of a run as wished; none where it cannot be cut, or is not expected to become fast enough.
+/// Returns the requested partition of a run. `None` if the run cannot be partitioned, or if it is not expected to become
+/// fast enough.
 pub(crate) fn partition_run(
     plan: &Plan,
     network: &Network,
@@ -237,8 +240,8 @@ pub(crate) fn partition_run(
             for place in begin.. {
                 let step = network.routes.step(place);
                 let here = if step.target() == END { to } else { step.target() as usize };
-                // An end hands its packets to the first link by itself.
-                // On islands no sender is called ahead of time: all would have to lie where their feedback comes from.
+                // An end hands its packets to the first link directly.
+                // On islands, no sender is called ahead of time, because it would have to be on the island of its feedback.
                 at_once |= place > begin && step.is_at_once() && here != sender;
                 if at_once {
                     elements.join(before, here);
@@ -260,7 +263,7 @@ pub(crate) fn partition_run(
     Some(Partition::new(elements, &work, begins, &passages, (lookahead, request), &network.routes))
 }
 
-/// Packets a second of each flow: its share of the narrowest link on its way.
+/// Returns the packets per second of each flow: its share of the slowest link on its route.
 fn rates(plan: &Plan) -> Vec<f64> {
     let mut users = vec![0.0; plan.links.len()];
     plan.flows.iter().flat_map(|flow| &flow.forward).for_each(|&link| users[link] += 1.0);
@@ -272,7 +275,8 @@ fn rates(plan: &Plan) -> Vec<f64> {
     plan.flows.iter().map(rate).collect()
 }
 
-/// The length of windows that promises most: the longer, the fewer begin, but the more elements stay together.
+/// Returns the window length with the largest expected gain. With longer windows, fewer windows begin, but more elements
+/// stay together.
 fn longest_windows(
     mut elements: Elements,
     work: &[f64],
@@ -306,14 +310,14 @@ fn longest_windows(
 }
 
 impl Partition {
-    /// In short.
+    /// Returns the summary.
     pub fn cut(&self) -> Cut {
         Cut { islands: self.islands, window: self.lookahead, largest: self.largest }
     }
 
-    /// Groups of elements that stay together go to one island. Those that are larger than an island's share come first, each to an
-    /// island of its own; of the others each goes where most of its packets come from or go to, as long as there is room
-    /// (linear deterministic greedy: Stanton & Kliot, KDD 2012), neighbours after each other.
+    /// Assigns groups of elements to islands. Groups larger than an island's share come first, each on a separate island.
+    /// Each other group goes to the island with which it exchanges most packets, as long as there is room (linear
+    /// deterministic greedy: Stanton & Kliot, KDD 2012), neighbours after each other.
     fn new(
         mut elements: Elements,
         work: &[f64],

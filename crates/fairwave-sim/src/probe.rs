@@ -1,5 +1,6 @@
-//! Observers of a run. Most runs have none, and observation then costs nothing. The compiler generates one version of
-//! a run without a probe ([`Probe::ON`] is false, and the code for probes is left out) and one version per probe.
+//! Observers of a run. Most runs have none, and observation then costs nothing. The compiler generates two versions of
+//! a run: one without a probe (`ProbeSlot::ON` is false, and the code for probes is left out), and one that calls any
+//! probe dynamically.
 
 use fairwave_core::packet::Packet;
 use fairwave_core::queue::DropReason;
@@ -19,8 +20,6 @@ pub enum RemovalCause {
 /// never before the last time reported by [`Probe::now`], nor after the end of the run. The reports of one link come
 /// in the order of departure, with its drops in between.
 pub trait Probe {
-    /// True if a probe observes the run.
-    const ON: bool;
     /// Reports the current time; no report of an earlier event follows.
     fn now(&mut self, _now: Instant) {}
     /// An endpoint hands a packet to the network at `at`.
@@ -39,7 +38,46 @@ pub trait Probe {
     fn gone(&mut self, _link: usize, _packet: &Packet, _at: Instant, _how: RemovalCause) {}
 }
 
+/// Place of a run's probe, as a type parameter of the run.
+pub(crate) trait ProbeSlot: Probe {
+    /// True if a probe observes the run.
+    const ON: bool;
+}
+
+impl Probe for () {}
+
 /// No probe observes the run.
-impl Probe for () {
+impl ProbeSlot for () {
     const ON: bool = false;
+}
+
+impl Probe for &mut (dyn Probe + '_) {
+    fn now(&mut self, now: Instant) {
+        (**self).now(now);
+    }
+    fn sent(&mut self, packet: &Packet, at: Instant) {
+        (**self).sent(packet, at);
+    }
+    fn arrived(&mut self, link: usize, packet: &Packet, at: Instant) {
+        (**self).arrived(link, packet, at);
+    }
+    fn begun(&mut self, link: usize, packet: &Packet, at: Instant) {
+        (**self).begun(link, packet, at);
+    }
+    fn received(&mut self, packet: &Packet, at: Instant) {
+        (**self).received(packet, at);
+    }
+    fn left(&mut self, link: usize, packet: &Packet, at: Instant, lost: bool) {
+        (**self).left(link, packet, at, lost);
+    }
+    fn acted(&mut self, flow: usize, sender: &AnySender, receiver: &AnyReceiver, at: Instant) {
+        (**self).acted(flow, sender, receiver, at);
+    }
+    fn gone(&mut self, link: usize, packet: &Packet, at: Instant, how: RemovalCause) {
+        (**self).gone(link, packet, at, how);
+    }
+}
+
+impl ProbeSlot for &mut (dyn Probe + '_) {
+    const ON: bool = true;
 }

@@ -1,19 +1,20 @@
-//! Many runs on all cores. The assignment of runs, and of parts of one, to threads has no influence on results.
+//! Many runs on all cores. The assignment of runs to threads has no effect on results.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use crate::result::RunResult;
 
-/// Makes `jobs` runs, the `i`-th by `make(i, share)`, on `threads` threads (all cores when `None`). `share` is the number of threads
-/// that a run may use by itself ([`run_on`](crate::run_on)): more than one where there are fewer runs than threads.
+/// Executes `jobs` runs on `threads` threads (all cores if `None`). `make(i, share)` executes run `i`. `share` is the number
+/// of threads that a run may use ([`Run::threads`](crate::Run::threads)). It exceeds one if there are fewer runs than threads.
 ///
-/// `progress` is called with the number of runs done, from whichever thread finished one. When `cancel` becomes true,
-/// no further run begins; the answer then holds `None` in the places of those that were not made.
+/// `progress` receives the number of completed runs; the thread that completes a run calls it. After `cancel` becomes true,
+/// no further run starts, and runs that did not start are `None` in the result.
 ///
 /// # Errors
-/// What `make` answers for the first job, by index, that failed.
+/// Returns the error of the failed job with the lowest index.
 pub fn run_many<E: Send>(
     jobs: usize,
     threads: Option<usize>,
@@ -22,28 +23,34 @@ pub fn run_many<E: Send>(
     cancel: &AtomicBool,
 ) -> Result<Vec<Option<RunResult>>, E> {
     let done = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<RunResult, E>>>> = (0..jobs).map(|_| Mutex::new(None)).collect();
+    for_each_job(jobs, threads, &|job, share| {
+        if cancel.load(Ordering::Relaxed) {
+            return;
+        }
+        let result = make(job, share);
+        let failed = result.is_err();
+        *results[job].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        if !failed {
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+    });
+    let result = |slot: Mutex<Option<_>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().map(|slot| result(slot).transpose()).collect()
+}
+
+/// Calls `work` with each job and its share of the threads. Not generic, so that it is compiled once.
+fn for_each_job(jobs: usize, threads: Option<usize>, work: &(dyn Fn(usize, usize) + Sync)) {
     let all = || {
         let share = rayon::current_num_threads() / jobs.max(1);
-        (0..jobs)
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|job| {
-                if cancel.load(Ordering::Relaxed) {
-                    return Ok(None);
-                }
-                let result = make(job, share)?;
-                progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-                Ok(Some(result))
-            })
-            .collect::<Vec<Result<Option<RunResult>, E>>>()
+        (0..jobs).into_par_iter().with_max_len(1).for_each(|job| work(job, share));
     };
-    // More threads than cores many times over would only cost memory.
+    // Many more threads than cores would only cost memory.
     let most = 16 * rayon::current_num_threads().max(1);
     let threads = threads.map(|threads| threads.clamp(1, most));
     let pool = threads.and_then(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok());
-    let results = match pool {
+    match pool {
         Some(pool) => pool.install(all),
         None => all(),
-    };
-    results.into_iter().collect()
+    }
 }

@@ -1,6 +1,6 @@
-//! Threads that do one round of small tasks after another, thousands of rounds a second: too many to wake sleeping threads
-//! for each. A thread that waits looks again for some microseconds, then gives way to others, then sleeps until it is woken. So on a
-//! busy machine it does not keep a core from those that it waits for.
+//! Threads that execute rounds of small tasks, thousands of rounds per second. Waking sleeping threads for each round would
+//! be too slow. A waiting thread spins for some microseconds, then yields, then sleeps until it is woken. So on a busy
+//! machine, it does not take a core from the threads that it waits for.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,34 +8,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// How often a thread that waits looks again at once, then after it has given way to others; after that it sleeps.
+/// Number of checks of a waiting thread while it spins, then while it yields. After that it sleeps.
 const SPINS: u32 = 500;
 const YIELDS: u32 = 200;
 
-/// Threads at work on tasks `0..tasks`, each of which one of them does in each round.
+/// Threads that execute the tasks `0..tasks` in each round.
 pub(crate) struct Workers<'w> {
     task: &'w (dyn Fn(usize) + Sync),
     tasks: usize,
-    /// The next task to be taken on; none is left from `tasks` on.
+    /// The next task to start. At least `tasks` if all have started.
     next: AtomicUsize,
     done: AtomicUsize,
     over: AtomicBool,
     sleepers: Sleepers,
-    /// What the first task that panicked said.
+    /// Payload of the first panic.
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-/// Threads that sleep until something has happened.
+/// Threads that sleep until a condition holds.
 #[derive(Default)]
 struct Sleepers {
-    /// Changed under `door` alone.
+    /// Changed only while `door` is locked.
     count: AtomicUsize,
     door: Mutex<()>,
     bell: Condvar,
 }
 
 impl Sleepers {
-    /// Waits until `has_come` holds. Who makes it hold calls [`Self::wake`] next.
+    /// Waits until `has_come` returns true. The thread that makes it true then calls [`Self::wake`].
     fn wait_until(&self, has_come: impl Fn() -> bool) {
         for look in 0..SPINS + YIELDS {
             if has_come() {
@@ -44,8 +44,8 @@ impl Sleepers {
             if look < SPINS { std::hint::spin_loop() } else { thread::yield_now() }
         }
         let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        // In the one order of sequentially consistent operations either this comes first, and `wake` sees it; or the change
-        // does, and `has_come` sees that.
+        // Sequentially consistent operations have one total order. Either this addition comes first, and `wake` sees it, or
+        // the change comes first, and `has_come` sees it.
         self.count.fetch_add(1, Ordering::SeqCst);
         while !has_come() {
             door = self.bell.wait(door).unwrap_or_else(PoisonError::into_inner);
@@ -53,17 +53,17 @@ impl Sleepers {
         self.count.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Something has happened.
+    /// Wakes the sleeping threads.
     fn wake(&self) {
         if self.count.load(Ordering::SeqCst) > 0 {
-            // Nobody is between its last look and its sleep.
+            // The lock ensures that no thread is between its last check and its sleep.
             drop(self.door.lock().unwrap_or_else(PoisonError::into_inner));
             self.bell.notify_all();
         }
     }
 }
 
-/// Has `lead` call for rounds, with so many threads in all. They are gone when it returns.
+/// Calls `lead`, which starts the rounds, with `threads` threads in total. The threads end before this returns.
 pub(crate) fn run_with<R>(
     threads: usize,
     tasks: usize,
@@ -74,7 +74,7 @@ pub(crate) fn run_with<R>(
     let workers = Workers { task, tasks, next, done, over, sleepers: Sleepers::default(), panicked: Mutex::new(None) };
     thread::scope(|scope| {
         for _ in 1..threads.min(tasks) {
-            // Where the system refuses a thread, the others do its work.
+            // If the system refuses a thread, the others do its work.
             let _ = thread::Builder::new().name("fairwave-island".to_owned()).spawn_scoped(scope, || workers.help());
         }
         // Also when `lead` panics.
@@ -93,7 +93,8 @@ impl Drop for Dismissal<'_, '_> {
 }
 
 impl Workers<'_> {
-    /// Every task is done once, the lower ones first; returns when all are. Panics if one did, with what it said.
+    /// Executes each task once, starting in ascending order, and waits for all. Panics with the payload of a task that
+    /// panicked.
     pub fn run_round(&self) {
         self.done.store(0, Ordering::Relaxed);
         self.next.store(0, Ordering::SeqCst);
@@ -106,7 +107,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Takes on tasks while there are any. A task that is taken belongs to the present round, which cannot end before it is done.
+    /// Executes tasks while any are left. A started task belongs to the current round, which cannot end before it.
     fn work(&self) {
         while self.next.load(Ordering::Acquire) < self.tasks {
             let mine = self.next.fetch_add(1, Ordering::AcqRel);
@@ -119,7 +120,7 @@ impl Workers<'_> {
                 panicked.get_or_insert(panic);
             }
             if self.done.fetch_add(1, Ordering::SeqCst) + 1 == self.tasks {
-                // The one who leads may sleep.
+                // The leading thread may be asleep.
                 self.sleepers.wake();
             }
         }
@@ -163,7 +164,7 @@ mod tests {
     fn threads_that_have_gone_to_sleep_are_woken() {
         let (main, helped) = (thread::current().id(), AtomicUsize::new(0));
         let task = |own: usize| {
-            // Long enough for the other thread to go to sleep.
+            // Long enough for the other thread to fall asleep.
             thread::sleep(Duration::from_millis(if own == 0 { 5 } else { 1 }));
             helped.fetch_add(usize::from(thread::current().id() != main), Ordering::Relaxed);
         };
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_panics_ends_the_rounds_with_what_it_said_and_nothing_hangs() {
+    fn a_panic_of_a_task_ends_the_rounds_with_its_message() {
         for threads in [1, 3] {
             let rounds = AtomicUsize::new(0);
             let task = |own: usize| {
@@ -191,8 +192,8 @@ mod tests {
                     }
                 })
             }));
-            let said = ended.map(|(): ()| ()).expect_err("a panic");
-            assert_eq!(said.downcast_ref::<String>().map(String::as_str), Some("task 5 has failed"));
+            let panic = ended.map(|(): ()| ()).expect_err("a panic");
+            assert_eq!(panic.downcast_ref::<String>().map(String::as_str), Some("task 5 has failed"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::units::{Instant, Span};
-use fairwave_sim::{RunResult, run};
+use fairwave_sim::{Run, RunResult};
 
 const CBR: &str = r#"{ "kind": "cbr", "rate": "1 Mb/s", "payload": "1000 B" }"#;
 const UDP: &str = r#"{ "name": "udp", "header": "0 B" }"#;
@@ -17,7 +17,7 @@ fn a_second_without_the_link_is_a_failed_read() {
         Dumbbell { loss: config(r#"{ "model": "blackout", "from": "4 s", "to": "5 s" }"#), ..Dumbbell::default() };
     let mut plan = dumbbell.plan(1, vec![(config(CBR), config(UDP), Instant::ZERO)]);
     plan.flows[0].playback = Some(config(r#"{ "rate": "1 Mb/s", "shares": [0.5, 0.9] }"#));
-    let result = run(&plan).expect("a run");
+    let result = Run::new(&plan).execute().expect("a run");
     let found: Vec<_> = result
         .playback
         .iter()
@@ -35,8 +35,13 @@ fn an_open_loop_recovers_in_the_first_bin_after_a_blackout() {
     let mut plan = dumbbell.plan(1, vec![(config(CBR), config(UDP), Instant::ZERO)]);
     plan.record.bin = q("500 ms");
     plan.flows[0].recovery = Some(config(r#"{ "from": "4 s", "to": "5 s", "levels": [0.5, 0.95, 1.0] }"#));
-    let found: Vec<_> =
-        run(&plan).expect("a run").recovery.iter().map(|row| (row.level, row.recovery_s.expect("measured"))).collect();
+    let found: Vec<_> = Run::new(&plan)
+        .execute()
+        .expect("a run")
+        .recovery
+        .iter()
+        .map(|row| (row.level, row.recovery_s.expect("measured")))
+        .collect();
     // The path takes 51 ms, so the first bin holds 90 % of the rate.
     assert_eq!(found, [(0.5, 0.5), (0.95, 1.0), (1.0, 1.0)]);
 }
@@ -47,7 +52,7 @@ fn allotted_fairness_counts_only_flows_that_are_there() {
     let mut plan = Dumbbell::default().plan(1, flows.collect());
     plan.record.bin = q("1 s");
     plan.record.allotted = vec![("*".to_owned(), vec![0, 1, 2, 3]), ("main[0]".to_owned(), vec![0])];
-    let result = run(&plan).expect("a run");
+    let result = Run::new(&plan).execute().expect("a run");
     let (goodput, fairness) = (values(&result, "allotted_goodput_bps"), values(&result, "allotted_fairness"));
     assert_eq!((goodput.len(), fairness.len()), (20, 20));
     assert_eq!((goodput[2], goodput[8], goodput[18]), (2e6, 4e6, 1e6));

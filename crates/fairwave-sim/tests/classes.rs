@@ -5,7 +5,7 @@ use fairwave_core::loss::BernoulliConfig;
 use fairwave_core::packet::Class;
 use fairwave_core::queue::DisciplineConfig;
 use fairwave_core::units::{Instant, Span};
-use fairwave_sim::{ClassRow, RunResult, run};
+use fairwave_sim::{ClassRow, Run, RunResult};
 
 const UDP: &str = r#"{ "name": "udp" }"#;
 const TCP: &str = r#"{ "name": "tcp/reno", "segment": "1460 B" }"#;
@@ -29,7 +29,7 @@ fn mixed(queue: &str) -> RunResult {
     for (flow, class) in plan.flows.iter_mut().zip([Class::Voice, Class::OtherUdp, Class::Tcp]) {
         flow.class = class;
     }
-    run(&plan).expect("a run that keeps its books")
+    Run::new(&plan).execute().expect("a run that keeps its books")
 }
 
 fn row<'a>(result: &'a RunResult, class: &str) -> &'a ClassRow {

@@ -3,7 +3,7 @@
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
 use fairwave_sim::media_rows::MediaRow;
-use fairwave_sim::{RunResult, run};
+use fairwave_sim::{Run, RunResult};
 
 /// Scenario of a star around `sfu`. Each participant has a node, a rate up, a rate down, and a loss of the link.
 fn star(participants: &[(&str, &str, &str, f64)], seconds: u64, call: &str) -> String {
@@ -26,7 +26,9 @@ const SERVER: &str = "server = { node = \"sfu\" }";
 
 fn ran(text: &str, seed: u64) -> RunResult {
     let scenario = Scenario::from_text(text, "conference.toml").unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}"))).expect("a run that keeps its books")
+    Run::new(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}")))
+        .execute()
+        .expect("a run that keeps its books")
 }
 
 fn stream<'a>(result: &'a RunResult, group: &str, stream: &str) -> &'a MediaRow {

@@ -2,7 +2,7 @@
 
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::units::{Instant, Span};
-use fairwave_sim::run;
+use fairwave_sim::Run;
 
 const CBR: &str = r#"{ "kind": "cbr", "rate": "1 Mb/s", "payload": "1000 B" }"#;
 const UDP: &str = r#"{ "name": "udp", "header": "0 B" }"#;
@@ -11,7 +11,7 @@ const UDP: &str = r#"{ "name": "udp", "header": "0 B" }"#;
 fn an_idle_path_delays_a_packet_by_its_transmissions_and_propagations() {
     let mut plan = Dumbbell::default().plan(1, vec![(config(CBR), config(UDP), Instant::ZERO)]);
     plan.record.units = vec![0];
-    let result = run(&plan).expect("a run");
+    let result = Run::new(&plan).execute().expect("a run");
     // 50 ms of propagation, 1000 bytes twice at 100 Mb/s and once at 10 Mb/s.
     let expected = 0.050 + 2.0 * 80e-6 + 800e-6;
     for unit in result.units.iter().filter(|unit| unit.created_s < 9.9) {
@@ -23,7 +23,7 @@ fn an_idle_path_delays_a_packet_by_its_transmissions_and_propagations() {
 fn an_overloaded_drop_tail_keeps_its_queue_full_and_drops_the_excess() {
     let flows = (0..20).map(|i| (config(CBR), config(UDP), Instant::ZERO + Span::from_millis(i))).collect();
     let plan = Dumbbell { warmup: q("2 s"), ..Dumbbell::default() }.plan(1, flows);
-    let result = run(&plan).expect("a run");
+    let result = Run::new(&plan).execute().expect("a run");
     let bottleneck = &result.links[0];
     assert!((bottleneck.utilisation - 1.0).abs() < 1e-3, "{bottleneck:?}");
     assert!((bottleneck.drop_rate - 0.5).abs() < 5e-3, "{bottleneck:?}");
@@ -39,7 +39,10 @@ fn a_managed_queue_that_drops_the_tail_does_what_arithmetic_does() {
         queue: config(r#"{ "discipline": "drop-tail", "capacity": { "packets": 124 }, "victim": "front" }"#),
         ..Dumbbell::default()
     };
-    let (plain, front) = (run(&plain.plan(1, flows())).expect("a run"), run(&front.plan(1, flows())).expect("a run"));
+    let (plain, front) = (
+        Run::new(&plain.plan(1, flows())).execute().expect("a run"),
+        Run::new(&front.plan(1, flows())).execute().expect("a run"),
+    );
     // The disciplines drop different packets, but the same number: the counts of drops, waiting and departed packets
     // agree.
     let counts = |r: &fairwave_sim::RunResult| {
@@ -57,7 +60,7 @@ fn the_wire_loses_its_share() {
         duration: q("100 s"),
         ..Dumbbell::default()
     };
-    let result = run(&dumbbell.plan(1, vec![(config(CBR), config(UDP), Instant::ZERO)])).expect("a run");
+    let result = Run::new(&dumbbell.plan(1, vec![(config(CBR), config(UDP), Instant::ZERO)])).execute().expect("a run");
     let share = result.links[0].lost as f64 / result.links[0].departures as f64;
     assert!((share - 0.1).abs() < 0.01, "{share}");
     assert_eq!(result.flows[0].lost, result.links[0].lost);
@@ -67,7 +70,8 @@ fn the_wire_loses_its_share() {
 fn the_same_plan_leaves_the_same_bytes() {
     let flows = || (0..5).map(|i| (config(CBR), config(UDP), Instant::from_nanos(i * 777))).collect::<Vec<_>>();
     let dumbbell = Dumbbell { loss: config(r#"{ "model": "bernoulli", "rate": 0.1 }"#), ..Dumbbell::default() };
-    let bytes = |seed| serde_json::to_string(&run(&dumbbell.plan(seed, flows())).expect("a run")).expect("JSON");
+    let bytes =
+        |seed| serde_json::to_string(&Run::new(&dumbbell.plan(seed, flows())).execute().expect("a run")).expect("JSON");
     assert_eq!(bytes(1), bytes(1));
     assert_ne!(bytes(1), bytes(2));
 }

@@ -2,7 +2,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{FlowRow, LinkRow, RunResult, run};
+use fairwave_sim::{FlowRow, LinkRow, Run, RunResult};
 use proptest::prelude::*;
 
 /// A link of 1 Mb/s and 10 ms in both directions, hosts without skew or jitter, and a flow of 125-byte packets
@@ -29,7 +29,7 @@ fn scenario(duration: &str, rate: &str, link: &str, more: &str) -> RunResult {
         "#
     );
     let plan = Scenario::from_toml(&text, "events.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
-    run(&plan).expect("a run whose books close")
+    Run::new(&plan).execute().expect("a run whose books close")
 }
 
 fn there(result: &RunResult) -> &LinkRow {
@@ -193,7 +193,7 @@ fn a_shorter_delay_keeps_the_order_unless_overtaking_is_asked_for() {
             delay(overtaking)
         );
         let plan = Scenario::from_toml(&text, "delay.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
-        let result = run(&plan).expect("a run");
+        let result = Run::new(&plan).execute().expect("a run");
         let arrived: Vec<f64> = result.units.iter().filter_map(|unit| unit.arrived_s).collect();
         assert!(arrived.len() > 90);
         assert_eq!(arrived.is_sorted(), in_order, "{overtaking}");
@@ -306,7 +306,7 @@ proptest! {
         }
         let scenario = Scenario::from_toml(&text, "busy.toml").map_err(|error| TestCaseError::fail(error.to_string()))?;
         let plan = scenario.plan(Seed(7)).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let digest = || run(&plan).map(|result| result.digest().expect("a digest"));
+        let digest = || Run::new(&plan).execute().map(|result| result.digest().expect("a digest"));
         let first = digest().map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(digest().expect("a run"), first);
     }
@@ -324,7 +324,7 @@ fn an_event_in_the_warm_up_is_counted_there() {
     };
     let of = |warmup: &str| {
         let plan = Scenario::from_toml(&text(warmup), "w.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
-        run(&plan).expect("a run whose books close")
+        Run::new(&plan).execute().expect("a run whose books close")
     };
     assert_eq!(of("0 s").outages[0].lost_waiting, 100);
     assert_eq!(of("3 s").outages[0].lost_waiting, 0);

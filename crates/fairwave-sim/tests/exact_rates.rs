@@ -2,7 +2,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::run;
+use fairwave_sim::Run;
 
 /// Packets that a saturated link of this rate carries in `micros`, of flows with these payloads; a packet has 40 bytes more on the wire. `link`
 /// has more keys of the bottleneck.
@@ -20,7 +20,7 @@ fn carried(rate: &str, offered: &str, link: &str, payloads: &[u32], micros: u32)
          bottleneck = {{ rate = {rate}, delay = \"1 us\", {link} }}\n{flows}"
     );
     let scenario = Scenario::from_toml(&text, "exact.toml").unwrap_or_else(|error| panic!("{error}"));
-    let result = run(&scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"))).expect("a run");
+    let result = Run::new(&scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"))).execute().expect("a run");
     let link = result.links.iter().max_by_key(|link| link.dropped_overflow).expect("links");
     assert!(link.dropped_overflow > 0, "the link is not saturated");
     link.wire_departed as f64

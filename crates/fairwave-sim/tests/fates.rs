@@ -2,12 +2,12 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{FateRow, RunResult, run};
+use fairwave_sim::{FateRow, Run, RunResult};
 use proptest::prelude::*;
 
 fn outcome(text: &str, seed: u64) -> RunResult {
     let scenario = Scenario::from_text(text, "fates.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
-    run(&scenario.plan(Seed(seed)).expect("a plan")).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    Run::new(&scenario.plan(Seed(seed)).expect("a plan")).execute().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// A link with a rate, a queue in packets and other keys (such as loss), and a flow with these keys.

@@ -2,7 +2,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{CompletionRow, RunResult, run};
+use fairwave_sim::{CompletionRow, Run, RunResult};
 
 /// A dumbbell without jitter and without drops at the bottleneck, with these groups of flows.
 fn outcome_of(duration: &str, rate: &str, delays: &str, flows: &str, seed: u64) -> RunResult {
@@ -20,7 +20,9 @@ access = {{ rate = "10 Gb/s", delay = "{delays}" }}
     );
     let scenario = Scenario::from_toml(&text, "flows.toml").unwrap_or_else(|error| panic!("{error}"));
     // The run returns an error if its packet accounting does not balance.
-    run(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}"))).expect("a run that keeps its books")
+    Run::new(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}")))
+        .execute()
+        .expect("a run that keeps its books")
 }
 
 fn completion<'a>(result: &'a RunResult, group: &str) -> &'a CompletionRow {

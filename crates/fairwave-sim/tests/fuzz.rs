@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunError, run, run_cut};
+use fairwave_sim::{Run, RunError};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -113,10 +113,10 @@ proptest! {
             .map(|link| link.direction.rate.nominal().bits_per_second() as f64 * seconds / 8.0 / 500.0)
             .fold(0.0, f64::max);
         prop_assume!(seconds <= 1.0 && packets.min(busy * plan.flows.len() as f64) < 50.0 * MOST_PACKETS && busy < MOST_PACKETS);
-        match (run(&plan), run(&plan)) {
+        match (Run::new(&plan).execute(), Run::new(&plan).execute()) {
             (Ok(first), Ok(second)) => {
                 prop_assert_eq!(first.digest().expect("a digest"), second.digest().expect("a digest"));
-                let (cut, _) = run_cut(&plan, 3, None).expect("what runs on one thread");
+                let cut = Run::new(&plan).threads(3).islands(None).execute().expect("what runs on one thread");
                 prop_assert_eq!(first.digest().expect("a digest"), cut.digest().expect("a digest"), "{}", tree);
                 prop_assert_eq!((first.events, first.packet_hops), (cut.events, cut.packet_hops));
             }

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{run, run_many};
+use fairwave_sim::{Run, run_many};
 
 /// Digests by scenario, one per seed of [`SEEDS`].
 type Digests = BTreeMap<String, Vec<String>>;
@@ -43,7 +43,7 @@ fn digests(threads: usize) -> Digests {
     let make = |job: usize, _| {
         let (name, scenario, seed) = jobs[job];
         let plan = scenario.plan(Seed(seed)).map_err(|error| format!("{name}: {error}"))?;
-        run(&plan).map_err(|error| format!("{name}: {error}"))
+        Run::new(&plan).execute().map_err(|error| format!("{name}: {error}"))
     };
     let runs = run_many(jobs.len(), Some(threads), make, |_| {}, &AtomicBool::new(false)).expect("runs");
     let mut digests = Digests::new();

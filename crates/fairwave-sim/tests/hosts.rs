@@ -2,11 +2,11 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{FlowRow, run};
+use fairwave_sim::{FlowRow, Run};
 
 fn flows(text: &str, seed: u64) -> Vec<FlowRow> {
     let scenario = Scenario::from_text(text, "hosts.toml").unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario.plan(Seed(seed)).expect("a plan")).expect("a run").flows
+    Run::new(&scenario.plan(Seed(seed)).expect("a plan")).execute().expect("a run").flows
 }
 
 /// Thirteen G.711 calls with 200 bytes on the wire every 20 ms, on a link for twelve and a half calls.
@@ -96,7 +96,7 @@ fn a_drop_tail_queue_favours_the_shorter_round_trip_a_little_and_in_step_whomeve
 fn under_ns2_hosts_are_in_step_unless_the_scenario_says_otherwise() {
     let outcome = |text: &str| {
         let scenario = Scenario::from_text(text, "hosts.toml").unwrap_or_else(|error| panic!("{error}"));
-        run(&scenario.plan(Seed(1)).expect("a plan")).expect("a run").digest().expect("a digest")
+        Run::new(&scenario.plan(Seed(1)).expect("a plan")).execute().expect("a run").digest().expect("a digest")
     };
     let ns2 = |hosts: &str| outcome(&CALLS.replace("[hosts]", &format!("preset = \"ns2\"\n{hosts}")));
     assert_eq!(ns2(""), ns2(IN_STEP));
@@ -128,7 +128,7 @@ units = ["packets"]
 #[test]
 fn packets_leave_their_host_late_and_never_overtake_each_other() {
     let scenario = Scenario::from_text(ONE_HOST, "hosts.toml").unwrap_or_else(|error| panic!("{error}"));
-    let result = run(&scenario.plan(Seed(1)).expect("a plan")).expect("a run");
+    let result = Run::new(&scenario.plan(Seed(1)).expect("a plan")).execute().expect("a run");
     let mut arrived: Vec<(f64, f64)> = (result.units.iter())
         .filter(|unit| unit.arrived_s.is_some())
         .map(|unit| (unit.created_s, unit.arrived_s.expect("measured")))

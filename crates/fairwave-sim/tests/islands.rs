@@ -1,4 +1,4 @@
-//! A run that is cut into islands, on several threads, leaves the bytes of the plain loop; and so does one that prefetches.
+//! Runs on islands, on several threads and with prefetching give the same results as the plain loop.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -8,7 +8,7 @@ use fairwave_core::units::Span;
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::Plan;
 use fairwave_sim::probe::Probe;
-use fairwave_sim::{RunError, RunResult, cut_of, run, run_changing, run_cut, run_looking_ahead, run_on, run_seen};
+use fairwave_sim::{Run, RunError, RunResult};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 
@@ -18,11 +18,20 @@ fn plan(text: &str, seed: u64) -> Plan {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Who sees a run, and does nothing.
-struct Seen;
+/// A probe without effect.
+struct Idle;
 
-impl Probe for Seen {
-    const ON: bool = true;
+impl Probe for Idle {}
+
+/// Runs on islands, even if that does not pay. Also returns their number: 1 for a plan that cannot be partitioned.
+fn run_on_islands(plan: &Plan, threads: usize, islands: Option<usize>) -> (RunResult, usize) {
+    let run = Run::new(plan).threads(threads).islands(islands);
+    let count = run.cut().expect("a plan").map_or(1, |cut| cut.islands);
+    (run.execute().expect("a run"), count)
+}
+
+fn is_worth_it(plan: &Plan, threads: usize) -> bool {
+    Run::new(plan).threads(threads).cut().expect("a plan").is_some()
 }
 
 fn same(plain: &RunResult, cut: &RunResult) -> bool {
@@ -32,24 +41,28 @@ fn same(plain: &RunResult, cut: &RunResult) -> bool {
         == (digest(cut), fates(cut), cut.events, cut.packet_hops)
 }
 
-/// Whether a plan leaves the same with prefetching, on one thread and on islands, which takes more than 2000 flows otherwise.
-fn same_looking_ahead(plain: &RunResult, plan: &Plan) -> bool {
-    [1, 2].iter().all(|&threads| same(plain, &run_looking_ahead(plan, threads).expect("a run").0))
+/// Whether prefetching gives the same results, on one thread and on islands. Without `prefetch`, only runs with more than
+/// 2000 flows prefetch.
+fn prefetching_changes_nothing(plain: &RunResult, plan: &Plan) -> bool {
+    let prefetching =
+        |threads: usize| Run::new(plan).threads(threads).islands(None).prefetch().execute().expect("a run");
+    [1, 2].iter().all(|&threads| same(plain, &prefetching(threads)))
 }
 
-/// Whether a plan leaves the same when the run goes from islands to the plain loop and back all the time.
-fn same_changing(plain: &RunResult, plan: &Plan) -> bool {
-    [40, 300].iter().all(|&windows| same(plain, &run_changing(plan, 2, windows).expect("a run").0))
+/// Whether frequent switches between islands and the plain loop give the same results.
+fn switching_changes_nothing(plain: &RunResult, plan: &Plan) -> bool {
+    let switching = |windows: u64| Run::new(plan).threads(2).alternate(windows).execute().expect("a run");
+    [40, 300].iter().all(|&windows| same(plain, &switching(windows)))
 }
 
-/// Checks 60 cases of what is drawn.
-fn sixty<S: Strategy>(drawn: S, check: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+/// Checks 60 random cases.
+fn check_sixty<S: Strategy>(drawn: S, check: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let mut runner =
         TestRunner::new(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() });
     runner.run(&drawn, check).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Some downloads over a dumbbell.
+/// Downloads over a dumbbell.
 fn dumbbell(flows: usize, access: &str, more: &str) -> Plan {
     let text = format!(
         "name = 'dumbbell'\nduration = '2 s'\nwarmup = '500 ms'\n[topology]\npreset = 'dumbbell'\n\
@@ -62,7 +75,7 @@ fn dumbbell(flows: usize, access: &str, more: &str) -> Plan {
 }
 
 #[test]
-fn golden_scenarios_leave_the_same_bytes_on_islands() {
+fn golden_scenarios_give_the_same_results_on_islands() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
     let mut were_cut = 0;
     for entry in std::fs::read_dir(folder).expect("the folder of golden scenarios") {
@@ -71,70 +84,70 @@ fn golden_scenarios_leave_the_same_bytes_on_islands() {
             continue;
         }
         let plan = plan(&std::fs::read_to_string(&path).expect("a scenario"), 1);
-        let plain = run(&plan).expect("a run");
-        let (cut, islands) = run_cut(&plan, 2, None).expect("a run");
+        let plain = Run::new(&plan).execute().expect("a run");
+        let (cut, islands) = run_on_islands(&plan, 2, None);
         assert!(same(&plain, &cut), "{} on {islands} islands", path.display());
-        assert!(same_looking_ahead(&plain, &plan), "{} with prefetching", path.display());
-        assert!(same_changing(&plain, &plan), "{} by turns", path.display());
+        assert!(prefetching_changes_nothing(&plain, &plan), "{} with prefetching", path.display());
+        assert!(switching_changes_nothing(&plain, &plan), "{} with switches", path.display());
         were_cut += usize::from(islands > 1);
     }
     assert!(were_cut >= 5, "only {were_cut} could be cut");
 }
 
 #[test]
-fn threads_and_islands_do_not_show_in_a_result() {
+fn threads_and_islands_do_not_change_results() {
     let plan = dumbbell(40, "5 ms", "");
-    let plain = run(&plan).expect("a run");
-    // Two threads; more than there are elements to part; more than there may be islands.
+    let plain = Run::new(&plan).execute().expect("a run");
+    // Two threads; more threads than elements; more threads than islands are possible.
     for threads in [2, 7, 64, 10_000] {
-        let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
+        let (cut, islands) = run_on_islands(&plan, threads, None);
         assert!(islands > 1 && islands <= 256, "{islands} islands");
         assert!(same(&plain, &cut), "{threads} threads, {islands} islands");
     }
-    let (_, islands) = run_cut(&plan, 1, None).expect("a run");
+    let (_, islands) = run_on_islands(&plan, 1, None);
     assert_eq!(islands, 1, "one thread has the plain loop");
-    let (cut, islands) = run_cut(&plan, 1, Some(9)).expect("a run");
+    let (cut, islands) = run_on_islands(&plan, 1, Some(9));
     assert!(islands == 9 && same(&plain, &cut), "unless it is asked for islands");
 }
 
 #[test]
-fn where_nothing_takes_any_time_there_are_no_windows() {
+fn without_link_delays_there_are_no_windows() {
     let text = "name = 'at-once'\nduration = '1 s'\n[[link]]\nfrom = 'a'\nto = 'b'\nrate = '5 Mb/s'\ndelay = '0 ms'\nduplex = true\n\
                 [[flow]]\nname = 'ftp'\ncount = 3\nfrom = 'a'\nto = 'b'\ntransport = 'tcp/reno'\ntraffic = 'bulk'\n";
     let plan = plan(text, 1);
-    let (cut, islands) = run_cut(&plan, 4, None).expect("a run");
+    let (cut, islands) = run_on_islands(&plan, 4, None);
     assert_eq!(islands, 1);
-    assert!(same(&run(&plan).expect("a run"), &cut));
+    assert!(same(&Run::new(&plan).execute().expect("a run"), &cut));
 }
 
 #[test]
-fn what_reaches_across_islands_at_once_keeps_the_plain_loop() {
+fn immediate_effects_between_elements_keep_the_plain_loop() {
     let calls = "[[flow]]\nname = 'calls'\ntransport = 'udp'\ntraffic = 'voice'\narrivals = { rate = '5 per s', lasts = { distribution = 'exponential', mean = '1 s' }, at-most = 2 }\n";
     let limited = dumbbell(6, "5 ms", calls);
-    assert_eq!(run_cut(&limited, 2, None).expect("a run").1, 1);
+    assert_eq!(run_on_islands(&limited, 2, None).1, 1);
     let recorded = dumbbell(6, "5 ms", "[record]\nwindows = ['ftp']\nwindow-interval = '100 ms'\n");
-    assert_eq!(run_cut(&recorded, 2, None).expect("a run").1, 1);
+    assert_eq!(run_on_islands(&recorded, 2, None).1, 1);
 }
 
 #[test]
 fn a_run_on_threads_can_be_followed_and_stopped() {
     let plan = dumbbell(2000, "5 ms", "");
-    assert!(cut_of(&plan, 2).expect("a plan").is_some(), "worth it");
+    assert!(is_worth_it(&plan, 2), "worth it");
     let parts = std::sync::atomic::AtomicUsize::new(0);
     let count = |work: &mut dyn FnMut()| {
         work();
         parts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 99
     };
-    let stopped = run_on(&plan, 2, Some(&count));
+    let stopped = Run::new(&plan).threads(2).parts(&count).execute();
     assert!(matches!(stopped, Err(RunError::Stopped)));
     assert_eq!(parts.into_inner(), 100);
 }
 
 #[test]
-fn a_run_whose_way_depends_on_the_clock_leaves_the_bytes_of_the_plain_loop() {
+fn a_run_that_switches_by_wall_time_gives_the_results_of_the_plain_loop() {
     let plan = dumbbell(1000, "5 ms", "");
-    assert!(cut_of(&plan, 2).expect("a plan").is_some(), "worth it");
-    assert!(same(&run(&plan).expect("a run"), &run_on(&plan, 2, None).expect("a run")));
+    assert!(is_worth_it(&plan, 2), "worth it");
+    assert!(same(&Run::new(&plan).execute().expect("a run"), &Run::new(&plan).threads(2).execute().expect("a run")));
 }
 
 const DELAYS: [&str; 6] = ["0 ms", "1 ns", "20 us", "1 ms", "3 ms", "20 ms"];
@@ -164,7 +177,7 @@ const FLOWS: [&str; 6] = [
 type LinkDrawn = (usize, usize, usize, u32);
 type FlowDrawn = (usize, usize, usize, u32);
 
-/// A ring with chords, of links and flows as they were drawn.
+/// A ring with chords, built from random links and flows.
 fn network(
     nodes: usize,
     chords: &[(usize, usize)],
@@ -202,7 +215,7 @@ fn network(
 
 /// Links of all kinds, flows of all kinds between any nodes.
 #[test]
-fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
+fn random_networks_give_the_same_results_on_islands() {
     let drawn = (
         3usize..9,
         prop::collection::vec((0usize..9, 0usize..9), 0..4),
@@ -212,14 +225,14 @@ fn networks_and_flows_at_random_leave_the_same_bytes_on_islands() {
         (2usize..5, 0u64..1000),
     );
     let were_cut = Cell::new(0);
-    sixty(drawn, |(nodes, chords, links, flows, kinds, (threads, seed))| {
+    check_sixty(drawn, |(nodes, chords, links, flows, kinds, (threads, seed))| {
         let text = network(nodes, &chords, &links, &flows, kinds);
         let plan = plan(&text, seed);
-        let plain = run(&plan).expect("a run");
-        let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
+        let plain = Run::new(&plan).execute().expect("a run");
+        let (cut, islands) = run_on_islands(&plan, threads, None);
         prop_assert!(same(&plain, &cut), "{} islands\n{}", islands, text);
-        prop_assert!(same_looking_ahead(&plain, &plan), "with prefetching\n{}", text);
-        prop_assert!(same_changing(&plain, &plan), "by turns\n{}", text);
+        prop_assert!(prefetching_changes_nothing(&plain, &plan), "with prefetching\n{}", text);
+        prop_assert!(switching_changes_nothing(&plain, &plan), "with switches\n{}", text);
         were_cut.set(were_cut.get() + u32::from(islands > 1));
         Ok(())
     });
@@ -234,7 +247,7 @@ const ACCESS: [&str; 8] = [
     "rate = '20 Mb/s'\ndelay = '3 ms'\njitter = { model = 'uniform', up-to = '2 ms' }\n",
     "rate = '20 Mb/s'\ndelay = '3 ms'\nqueue = { discipline = 'codel', capacity = { packets = 40 } }\n",
     "rate = '20 Mb/s'\ndelay = '3 ms'\nreorder = { share = 0.1, by = '4 ms' }\nduplicate = { share = 0.05 }\n",
-    // A packet takes no time.
+    // Transmission takes no time.
     "rate = '100000 Gb/s'\ndelay = '0 ms'\nqueue = { discipline = 'drop-tail', capacity = { packets = 100 } }\n",
 ];
 const SENDERS: [&str; 6] = [
@@ -246,10 +259,10 @@ const SENDERS: [&str; 6] = [
     "transport = 'tcp/sack'\ntraffic = 'voice'\n",
 ];
 
-/// A host for each end of each flow, on both sides of a bottleneck: there senders are called ahead of time. Every third flow has a
-/// twin at its hosts: there they are not. In between, one takes a way around while the bottleneck is down, if it ever is, and another has a link
-/// alone, on which all of a packet's way and back may be known at once.
-fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_step, warm): (bool, bool)) -> String {
+/// Flows with separate hosts on both sides of a bottleneck: the run calls their senders ahead of time. Every third flow
+/// shares its hosts with a twin, which prevents that. Other flows are rerouted while the bottleneck is down, if it fails,
+/// or have a separate link, on which the whole round trip of a packet can be computed at once.
+fn separate_hosts(flows: &[(usize, usize, usize, u32)], queue: usize, (in_step, warm): (bool, bool)) -> String {
     let mut text = format!(
         "name = 'own'\npreset = '{}'\nduration = '1500 ms'\nwarmup = '{} ms'\n[[link]]\nfrom = 'left'\nto = 'right'\n\
          duplex = true\nrate = '6 Mb/s'\ndelay = '4 ms'\nqueue = {}\n\
@@ -277,7 +290,7 @@ fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_st
             text += &format!(
                 "[[link]]\nfrom = 'a{number}'\nto = 'b{number}'\nduplex = true\n{}[[flow]]\nname = 'l{number}'\n\
                  from = 'a{number}'\nto = 'b{number}'\nstart = '{start} ms'\n{}",
-                // Not the last: where nothing takes time, a flow alone would stop the clock.
+                // Not the last: without any delay, a flow alone would stop the clock.
                 ACCESS[to % (ACCESS.len() - 1)],
                 SENDERS[kind]
             );
@@ -293,53 +306,53 @@ fn hosts_of_their_own(flows: &[(usize, usize, usize, u32)], queue: usize, (in_st
     text
 }
 
-/// What [`hosts_of_their_own`] is made from.
+/// Random arguments of [`separate_hosts`].
 fn drawn_hosts() -> impl Strategy<Value = (Vec<FlowDrawn>, usize, (bool, bool))> {
     let (access, kinds) = (0usize..ACCESS.len(), 0usize..SENDERS.len());
     let flows = prop::collection::vec((access.clone(), access, kinds, 0u32..400), 1..8);
     (flows, 0usize..QUEUES.len(), (any::<bool>(), any::<bool>()))
 }
 
-/// Nobody is called ahead of time in a run that somebody sees.
+/// A run with a probe calls no sender ahead of time.
 #[test]
-fn senders_that_are_called_ahead_of_time_leave_the_bytes_of_those_that_are_not() {
-    sixty((drawn_hosts(), 2usize..5, 0u64..1000), |((flows, queue, kinds), threads, seed)| {
-        let text = hosts_of_their_own(&flows, queue, kinds);
+fn calling_senders_ahead_of_time_does_not_change_results() {
+    check_sixty((drawn_hosts(), 2usize..5, 0u64..1000), |((flows, queue, kinds), threads, seed)| {
+        let text = separate_hosts(&flows, queue, kinds);
         let plan = plan(&text, seed);
-        let (seen, _) = run_seen(&plan, Seen).expect("a run");
-        prop_assert!(same(&seen, &run(&plan).expect("a run")), "{}", text);
-        let (cut, islands) = run_cut(&plan, threads, None).expect("a run");
-        prop_assert!(same(&seen, &cut), "{} islands\n{}", islands, text);
-        prop_assert!(same_looking_ahead(&seen, &plan), "with prefetching\n{}", text);
-        prop_assert!(same_changing(&seen, &plan), "by turns\n{}", text);
+        let observed = Run::new(&plan).probe(&mut Idle).execute().expect("a run");
+        prop_assert!(same(&observed, &Run::new(&plan).execute().expect("a run")), "{}", text);
+        let (cut, islands) = run_on_islands(&plan, threads, None);
+        prop_assert!(same(&observed, &cut), "{} islands\n{}", islands, text);
+        prop_assert!(prefetching_changes_nothing(&observed, &plan), "with prefetching\n{}", text);
+        prop_assert!(switching_changes_nothing(&observed, &plan), "with switches\n{}", text);
         Ok(())
     });
 }
 
-/// Where queues and departures are counted per bin, every hop is made of its parts: arrival, wait, transmission, departure. The bins are
-/// those of the whole run, so a warm-up does not show in them.
+/// If queues and departures are counted per bin, each hop takes separate steps: arrival, wait, transmission, departure. The
+/// bins cover the whole run, so a warm-up does not change them.
 #[test]
-fn what_happens_in_one_step_leaves_what_its_parts_leave() {
+fn one_step_crossings_give_the_results_of_separate_steps() {
     let delays = |result: &RunResult| -> Vec<String> {
         let rows = result.series.iter().filter(|row| row.kind == "queueing_delay_s");
         rows.map(|row| format!("{row:?}")).collect()
     };
-    sixty((drawn_hosts(), 0u64..1000), |((flows, queue, (in_step, warm)), seed)| {
-        let text = hosts_of_their_own(&flows, queue, (in_step, warm));
+    check_sixty((drawn_hosts(), 0u64..1000), |((flows, queue, (in_step, warm)), seed)| {
+        let text = separate_hosts(&flows, queue, (in_step, warm));
         let mut binned = plan(&text, seed);
         binned.record.bin = Span::from_millis(50);
-        let steps = run(&binned).expect("a run");
+        let steps = Run::new(&binned).execute().expect("a run");
         binned.record.queues = (0..binned.links.len()).collect();
-        // Their waits alone are counted first; then what leaves, too.
+        // First the waits alone are counted per bin, then departures as well.
         for series in [vec![], vec![0]] {
             binned.record.series = series;
-            let mut parts = run(&binned).expect("a run");
+            let mut parts = Run::new(&binned).execute().expect("a run");
             parts.series.clear();
             prop_assert!(same(&steps, &parts), "{}", text);
         }
-        let mut otherwise = plan(&hosts_of_their_own(&flows, queue, (in_step, !warm)), seed);
+        let mut otherwise = plan(&separate_hosts(&flows, queue, (in_step, !warm)), seed);
         otherwise.record = binned.record.clone();
-        let found = [&binned, &otherwise].map(|plan| delays(&run(plan).expect("a run")));
+        let found = [&binned, &otherwise].map(|plan| delays(&Run::new(plan).execute().expect("a run")));
         prop_assert!(!found[0].is_empty() && found[0] == found[1], "{}", text);
         Ok(())
     });

@@ -6,7 +6,7 @@ use fairwave_core::packet::{Class, Ecn, Packet};
 use fairwave_core::queue::{Buffer, Capacity, Discipline, DisciplineLaw, DropReason, register};
 use fairwave_core::registry::{Checked, Law};
 use fairwave_core::units::{Instant, Rate, Span};
-use fairwave_sim::{LinkRow, RunResult, run};
+use fairwave_sim::{LinkRow, Run, RunResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ fn marked(queue: &str, loss: f64) -> RunResult {
     plan.flows[0].class = Class::Voice;
     plan.flows[1].class = Class::OtherUdp;
     plan.warmup = Span::from_secs(10);
-    run(&plan).expect("a run that keeps its books")
+    Run::new(&plan).execute().expect("a run that keeps its books")
 }
 
 fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkRow {

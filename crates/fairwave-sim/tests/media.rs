@@ -3,7 +3,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunResult, run};
+use fairwave_sim::{Run, RunResult};
 
 const TWO: &str = r#"
 name = "two downloads on one channel"
@@ -25,7 +25,7 @@ flow = [
 
 fn result(text: &str, seed: u64) -> RunResult {
     let scenario = Scenario::from_toml(text, "media.toml").expect("a scenario");
-    run(&scenario.plan(Seed(seed)).expect("a plan")).expect("books that close")
+    Run::new(&scenario.plan(Seed(seed)).expect("a plan")).execute().expect("books that close")
 }
 
 #[test]
@@ -51,12 +51,14 @@ fn a_run_with_a_medium_is_the_same_run_again_and_in_parts() {
     let scenario = Scenario::from_toml(TWO, "media.toml").expect("a scenario");
     let plan = scenario.plan(Seed(7)).expect("a plan");
     let digest = |result: RunResult| result.digest().expect("a digest");
-    let whole = digest(run(&plan).expect("a run"));
-    assert_eq!(whole, digest(run(&plan).expect("a run")));
-    let parts = fairwave_sim::run_in_parts(&plan, &|part| {
-        part();
-        true
-    });
+    let whole = digest(Run::new(&plan).execute().expect("a run"));
+    assert_eq!(whole, digest(Run::new(&plan).execute().expect("a run")));
+    let parts = Run::new(&plan)
+        .parts(&|part| {
+            part();
+            true
+        })
+        .execute();
     assert_eq!(whole, digest(parts.expect("a run")));
     assert_ne!(whole, digest(result(TWO, 8)));
 }
@@ -116,12 +118,14 @@ fn a_run_on_wifi_is_the_same_run_again_and_in_parts() {
     let scenario = Scenario::from_toml(HOME, "media.toml").expect("a scenario");
     let plan = scenario.plan(Seed(3)).expect("a plan");
     let digest = |result: RunResult| result.digest().expect("a digest");
-    let whole = digest(run(&plan).expect("a run"));
-    assert_eq!(whole, digest(run(&plan).expect("a run")));
-    let parts = fairwave_sim::run_in_parts(&plan, &|part| {
-        part();
-        true
-    });
+    let whole = digest(Run::new(&plan).execute().expect("a run"));
+    assert_eq!(whole, digest(Run::new(&plan).execute().expect("a run")));
+    let parts = Run::new(&plan)
+        .parts(&|part| {
+            part();
+            true
+        })
+        .execute();
     assert_eq!(whole, digest(parts.expect("a run")));
 }
 

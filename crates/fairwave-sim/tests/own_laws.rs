@@ -12,7 +12,7 @@ use fairwave_core::transport::TransportConfig;
 use fairwave_core::transport::tcp::control;
 use fairwave_core::{link, loss, queue, traffic, transport};
 use fairwave_scenario::Scenario;
-use fairwave_sim::{FlowRow, LinkRow, RunResult, run};
+use fairwave_sim::{FlowRow, LinkRow, Run, RunResult};
 
 #[path = "extend/burst_noise.rs"]
 mod burst_noise;
@@ -78,7 +78,7 @@ fn read(text: &str) -> Scenario {
 
 fn result(text: &str) -> RunResult {
     let plan = read(text).plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"));
-    run(&plan).expect("a run")
+    Run::new(&plan).execute().expect("a run")
 }
 
 fn bottleneck(result: &RunResult) -> &LinkRow {

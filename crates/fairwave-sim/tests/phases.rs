@@ -2,12 +2,12 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::run;
+use fairwave_sim::Run;
 
 /// Returns the loss share of all units.
 fn lost(text: &str) -> f64 {
     let scenario = Scenario::from_text(text, "phases.toml").unwrap_or_else(|error| panic!("{error}"));
-    let flows = run(&scenario.plan(Seed(1)).expect("a plan")).expect("a run").flows;
+    let flows = Run::new(&scenario.plan(Seed(1)).expect("a plan")).execute().expect("a run").flows;
     let lost: u64 = flows.iter().map(|flow| flow.units_lost).sum();
     let sent: u64 = flows.iter().map(|flow| flow.units_sent).sum();
     lost as f64 / sent as f64

@@ -11,7 +11,7 @@ use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Rate, Span};
-use fairwave_sim::run;
+use fairwave_sim::Run;
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -115,7 +115,7 @@ impl Case {
                 (TrafficConfig::default(), self.transport(), Instant::ZERO + start)
             })
             .collect();
-        let result = run(&dumbbell.plan(seed, flows)).expect("a run");
+        let result = Run::new(&dumbbell.plan(seed, flows)).execute().expect("a run");
         let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_bps.expect("measured")).collect();
         let (sum, squares): (f64, f64) = goodputs.iter().fold((0.0, 0.0), |(s, q), g| (s + g, q + g * g));
         let link = &result.links[0];

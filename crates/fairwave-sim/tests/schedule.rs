@@ -4,7 +4,7 @@ use fairwave_core::link::{RateLaw, Transmitter};
 use fairwave_core::random::Seed;
 use fairwave_core::units::{Bytes, Instant, Rate, Span};
 use fairwave_scenario::{Scenario, ScenarioError};
-use fairwave_sim::{LinkRow, RunResult, run};
+use fairwave_sim::{LinkRow, Run, RunResult};
 use proptest::prelude::*;
 
 use crate::own_laws::{hand_in, steps::StepsConfig};
@@ -39,7 +39,7 @@ start = "1 s"
 fn outcome(rate: &str, queue: &str) -> RunResult {
     let plan = scenario(rate, queue).expect("a scenario").plan(Seed(1)).expect("a plan");
     // The run returns an error if its packet accounting does not balance.
-    run(&plan).expect("a run that keeps its books")
+    Run::new(&plan).execute().expect("a run that keeps its books")
 }
 
 fn bottleneck(result: &RunResult) -> &LinkRow {

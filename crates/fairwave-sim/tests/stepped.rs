@@ -7,7 +7,7 @@ use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::Scenario;
 use fairwave_scenario::plan::{HostsPlan, Plan};
 use fairwave_sim::border::Border;
-use fairwave_sim::{RunResult, SteppedRun, run};
+use fairwave_sim::{Run, RunResult, SteppedRun};
 use proptest::prelude::*;
 
 /// Sockets and devices without delay.
@@ -79,7 +79,7 @@ fn plan(queue: &str, transport: &str) -> Plan {
 
 /// Drives a run that polls the clock every `tick`, or at the next event if that is earlier.
 fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
-    let mut run = SteppedRun::new(plan, (), Wires::default()).expect("a run");
+    let mut run = SteppedRun::new(plan, Wires::default()).expect("a run");
     let end = Instant::ZERO + plan.duration;
     let mut now = Instant::ZERO;
     loop {
@@ -94,7 +94,7 @@ fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
             sent.iter().for_each(|(packet, at)| assert!(run.enter(packet, *at).expect("in order")));
         }
         if now == end {
-            let (result, (), wires) = run.finish(plan).expect("closed books");
+            let (result, wires) = run.finish(plan).expect("closed books");
             return (result, wires.gone);
         }
         now = run.next().max(now + Span::from_nanos(1)).min(now + tick).min(end);
@@ -109,7 +109,7 @@ fn whoever_drives_it_gets_what_the_simulator_gets() {
         (r#"{ discipline = "fq-codel", capacity = { packets = 60 } }"#, "tfrc"),
     ] {
         let plan = plan(queue, transport);
-        let simulated = run(&plan).expect("a run");
+        let simulated = Run::new(&plan).execute().expect("a run");
         let (stepped, gone) = driven(&plan, Span::from_millis(3));
         assert_eq!(format!("{:?}", simulated.flows), format!("{:?}", stepped.flows), "{queue}, {transport}");
         assert_eq!(format!("{:?}", simulated.links), format!("{:?}", stepped.links), "{queue}, {transport}");
@@ -126,7 +126,7 @@ fn a_flow_that_takes_anothers_routes_is_counted_on_them() {
         taken.flows[data] = taken.flows[voice].clone();
         taken
     };
-    let mut run = SteppedRun::new(&plan, (), Wires::default()).expect("a run");
+    let mut run = SteppedRun::new(&plan, Wires::default()).expect("a run");
     run.reroute(data, voice);
     let at = Instant::from_seconds(2.0);
     run.advance(at).expect("in order");
@@ -147,6 +147,6 @@ proptest! {
     fn how_often_it_is_looked_at_changes_nothing(micros in 50u64..400_000) {
         let plan = plan(r#"{ discipline = "pie", capacity = { packets = 60 } }"#, "tcp/sack");
         let (stepped, _) = driven(&plan, Span::from_micros(micros));
-        prop_assert_eq!(format!("{:?}", run(&plan).expect("a run").flows), format!("{:?}", stepped.flows));
+        prop_assert_eq!(format!("{:?}", Run::new(&plan).execute().expect("a run").flows), format!("{:?}", stepped.flows));
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::{Dumbbell, config, q};
 use fairwave_core::packet::Class;
 use fairwave_core::units::{Instant, Span};
-use fairwave_sim::{LinkRow, RunResult, run};
+use fairwave_sim::{LinkRow, Run, RunResult};
 
 /// A call and `floods` floods of 1 Mb/s for 20 s, all over UDP, through this rate and queue; `change` modifies the
 /// plan last.
@@ -23,7 +23,7 @@ fn beside_floods(
     let mut plan = dumbbell.plan(1, flows);
     plan.flows[0].class = Class::Voice;
     change(&mut plan);
-    run(&plan).expect("a run that keeps its books")
+    Run::new(&plan).execute().expect("a run that keeps its books")
 }
 
 fn bottleneck(result: &RunResult) -> &LinkRow {
@@ -81,7 +81,7 @@ fn dualpi2_serves_what_cannot_be_marked_as_a_single_queue_of_15_ms() {
     let tcp = |ms| {
         (config(r#"{ "kind": "bulk" }"#), config(r#"{ "name": "tcp/newreno" }"#), Instant::ZERO + Span::from_millis(ms))
     };
-    let result = run(&dumbbell.plan(1, (0..10).map(|flow| tcp(100 * flow)).collect())).expect("a run");
+    let result = Run::new(&dumbbell.plan(1, (0..10).map(|flow| tcp(100 * flow)).collect())).execute().expect("a run");
     let row = bottleneck(&result);
     assert!(row.utilisation > 0.95 && (0.008..0.025).contains(&row.mean_wait_s), "{row:?}");
     assert!(row.dropped_early > 100 && row.marked == 0 && row.dropped_overflow == 0, "{row:?}");

@@ -7,7 +7,7 @@ use fairwave_core::queue::{Capacity, DropTailConfig, QueueConfig};
 use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Span};
-use fairwave_sim::{RunResult, run};
+use fairwave_sim::{Run, RunResult};
 
 /// One DVRC video with `reno` Reno flows, over 1 Mb/s with 70 ms round trip and a buffer of one bandwidth-delay
 /// product.
@@ -31,7 +31,7 @@ fn run_dvrc(loss: f64, reno: usize) -> RunResult {
     plan.record.units = vec![0];
     plan.record.windows = vec![0];
     plan.record.window_interval = Span::from_millis(100);
-    run(&plan).expect("a valid plan")
+    Run::new(&plan).execute().expect("a valid plan")
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn run_too_much(transport: &str, playout_delay: &str) -> RunResult {
     let traffic =
         format!(r#"{{"kind":"video","layers":["100 kb/s","100 kb/s","100 kb/s"],"playout-delay":"{playout_delay}"}}"#);
     let flow: (TrafficConfig, TransportConfig) = (config(&traffic), config(transport));
-    run(&dumbbell.plan(1, vec![(flow.0, flow.1, Instant::ZERO)])).expect("a valid plan")
+    Run::new(&dumbbell.plan(1, vec![(flow.0, flow.1, Instant::ZERO)])).execute().expect("a valid plan")
 }
 
 #[test]
@@ -143,7 +143,8 @@ fn frames_that_are_shown_before_the_anchor_behind_them_is_made_show_no_b_frame()
         let dumbbell =
             Dumbbell { bottleneck: q("10 Mb/s"), access: q("100 Mb/s"), duration: q("10 s"), ..Dumbbell::default() };
         let traffic = format!(r#"{{"kind":"video","layers":["100 kb/s"],"playout-delay":"{playout_delay}"}}"#);
-        run(&dumbbell.plan(1, vec![(config(&traffic), config(r#"{"name":"udp"}"#), Instant::ZERO)]))
+        Run::new(&dumbbell.plan(1, vec![(config(&traffic), config(r#"{"name":"udp"}"#), Instant::ZERO)]))
+            .execute()
             .expect("a valid plan")
     };
     // Of IBBPBBPBBPBB the first B frame waits 80 ms for the anchor behind it, the second 40 ms; 50 ms are for the path.

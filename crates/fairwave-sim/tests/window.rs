@@ -2,12 +2,12 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{FlowRow, RunResult, run};
+use fairwave_sim::{FlowRow, Run, RunResult};
 use proptest::prelude::*;
 
 fn outcome(text: &str, seed: u64) -> RunResult {
     let scenario = Scenario::from_text(text, "window.toml").unwrap_or_else(|error| panic!("{error}\n{text}"));
-    run(&scenario.plan(Seed(seed)).expect("a plan")).expect("a run")
+    Run::new(&scenario.plan(Seed(seed)).expect("a plan")).execute().expect("a run")
 }
 
 /// A call over a lossless path, with playout 60 ms after the minimum delay.

@@ -2,7 +2,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{LinkRow, RunResult, run};
+use fairwave_sim::{LinkRow, Run, RunResult};
 use proptest::prelude::*;
 
 /// A flow of 125-byte packets without headers over a link of 10 ms, followed by a second link.
@@ -39,7 +39,7 @@ const DATAGRAMS: &str = r#"
 
 fn of(text: &str, seed: u64) -> RunResult {
     let plan = Scenario::from_toml(text, "wires.toml").expect("a scenario").plan(Seed(seed)).expect("a plan");
-    run(&plan).expect("a run whose books close")
+    Run::new(&plan).execute().expect("a run whose books close")
 }
 
 fn link<'r>(result: &'r RunResult, name: &str) -> &'r LinkRow {
@@ -189,7 +189,7 @@ proptest! {
         );
         let scenario = Scenario::from_toml(&text, "w.toml").map_err(|error| TestCaseError::fail(error.to_string()))?;
         let plan = scenario.plan(Seed(seed)).map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let digest = || run(&plan).map(|result| result.digest().expect("a digest"));
+        let digest = || Run::new(&plan).execute().map(|result| result.digest().expect("a digest"));
         let first = digest().map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(digest().expect("a run"), first);
     }

@@ -20,7 +20,7 @@ pub fn run(transport: &str, link: &str) -> Result<RunResult, RunError> {
          [[flow]]\nname = \"x\"\nfrom = \"a\"\nto = \"b\"\ntransport = \"{transport}\"\ntraffic = \"voice\"\n"
     );
     let scenario = Scenario::from_toml(&text, "t.toml").unwrap_or_else(|error| panic!("{error}"));
-    fairwave_sim::run(&scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}")))
+    fairwave_sim::Run::new(&scenario.plan(Seed(1)).unwrap_or_else(|error| panic!("{error}"))).execute()
 }
 
 /// Behaviour of a defective stack.

@@ -2,7 +2,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunResult, run, run_many};
+use fairwave_sim::{Run, RunResult, run_many};
 
 const FILES: &str = r#"
 name = "files"
@@ -31,7 +31,9 @@ traffic = { kind = "web", page = "3gpp2-2004" }
 fn result(text: &str, seed: u64) -> RunResult {
     fairwave_stacks::register_all().expect("names of their own");
     let scenario = Scenario::from_toml(text, "t.toml").unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}"))).unwrap_or_else(|error| panic!("{error}"))
+    Run::new(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}")))
+        .execute()
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

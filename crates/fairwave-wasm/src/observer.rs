@@ -143,8 +143,6 @@ impl Observer {
 }
 
 impl Probe for Observer {
-    const ON: bool = true;
-
     fn now(&mut self, now: Instant) {
         self.progress.now(now);
     }

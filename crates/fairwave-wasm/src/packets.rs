@@ -100,8 +100,6 @@ impl<'a> Recorder<'a> {
 }
 
 impl Probe for Recorder<'_> {
-    const ON: bool = true;
-
     fn now(&mut self, now: Instant) {
         self.progress.now(now);
     }

@@ -19,7 +19,7 @@ use fairwave_core::transport::Properties;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 use fairwave_scenario::{Scenario, ScenarioError};
-use fairwave_sim::{RunResult, SeriesRow, UnitRow, run, run_seen};
+use fairwave_sim::{Run, RunResult, SeriesRow, UnitRow};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -300,20 +300,21 @@ impl FigureRecords {
 fn run_once(of: &ScenarioInput, observe: bool, bins: usize) -> Result<Value, Refusal> {
     let (scenario, mut plan) = of.planned()?;
     if !observe {
-        let result = run(&plan).map_err(refuse)?;
+        let result = Run::new(&plan).execute().map_err(refuse)?;
         return Ok(tables(&result, &plan, result.digest().map_err(refuse)?));
     }
     let added = FigureRecords::add_to(&mut plan);
-    let (mut result, seen) = run_seen(&plan, Observer::new(&plan, bins)).map_err(refuse)?;
+    let mut observer = Observer::new(&plan, bins);
+    let mut result = Run::new(&plan).probe(&mut observer).execute().map_err(refuse)?;
     let (sampled, units) = added.remove_from(&plan, &mut result);
     let mut answer = tables(&result, &plan, result.digest().map_err(refuse)?);
     let more = json!({
         "hash": scenario.content_hash().map_err(refuse)?,
         "network": network(&plan),
         "marks": plan.marks.iter().map(|mark| json!({ "at_s": mark.at.seconds(), "label": mark.label })).collect::<Vec<_>>(),
-        "bin_s": seen.bin().seconds(),
-        "link_series": link_series(&seen, &plan, &result),
-        "group_series": group_series(&seen, &plan),
+        "bin_s": observer.bin().seconds(),
+        "link_series": link_series(&observer, &plan, &result),
+        "group_series": group_series(&observer, &plan),
         "senders": senders(&sampled),
         "calls": calls(&units, &plan, bins),
         "session_series": sessions::series(&result),
@@ -478,8 +479,8 @@ fn packets(of: &ScenarioInput, link: &str, from_s: f64, until_s: f64) -> Result<
     }
     let at = |seconds: f64| Instant::ZERO + Span::from_seconds(seconds);
     let groups: Vec<usize> = plan.flows.iter().map(|flow| flow.group).collect();
-    let recorder = Recorder::new(index, at(from_s), at(until_s), &groups, Progress::new(plan.duration));
-    let (_, recorder) = run_seen(&plan, recorder).map_err(refuse)?;
+    let mut recorder = Recorder::new(index, at(from_s), at(until_s), &groups, Progress::new(plan.duration));
+    Run::new(&plan).probe(&mut recorder).execute().map_err(refuse)?;
     let (passages, full) = recorder.into_passages();
     Ok(json!({
         "ok": true,

@@ -6,7 +6,7 @@ use fairwave_core::speech::g711::Law;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
-use fairwave_sim::{UnitRow, run};
+use fairwave_sim::{Run, UnitRow};
 use serde_json::{Value, json};
 
 /// Runs the plan and renders a call: the call `flow`, or the first. `sound` and the result hold linear samples, 16 bits,
@@ -33,7 +33,7 @@ pub fn render_call(
     }
     let speech: Vec<i16> = pairs.iter().map(|pair| i16::from_le_bytes(*pair)).collect();
     plan.record.units = vec![index];
-    let result = run(&plan).map_err(|error| error.to_string())?;
+    let result = Run::new(&plan).execute().map_err(|error| error.to_string())?;
     let call = &plan.flows[index];
     let Some((_, packet_time)) = call.traffic.call() else { return Err(format!("`{}` is no call", call.name)) };
     let instant = |seconds: f64| Instant::ZERO + Span::from_nanos((seconds * 1e9).round() as u64);

@@ -198,7 +198,10 @@ fn a_scenario_comes_back_as_it_was_written_and_runs_to_the_same() {
     assert_eq!(digest(CALL), digest(toml));
     assert_eq!(digest(CALL), digest(&json));
     let native = Scenario::from_text(toml, "-").expect("a scenario").plan(Seed(1)).expect("a plan");
-    assert_eq!(digest(toml), fairwave_sim::run(&native).expect("a run").digest().expect("a digest").as_str());
+    assert_eq!(
+        digest(toml),
+        fairwave_sim::Run::new(&native).execute().expect("a run").digest().expect("a digest").as_str()
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunResult, cut_of, run_cut, run_many, run_on};
+use fairwave_sim::{Run, RunResult, run_many};
 use serde_json::json;
 
 /// Same allocator as in the `fairwave` command.
@@ -18,13 +18,13 @@ use serde_json::json;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "usage: fwsim SCENARIO [--seed N] [--replications N] [--threads N] [--plan | --result | --cut]
-  --seed N          the (first) seed, 1 if left out
-  --replications N  so many runs, with seeds from the first one on
-  --threads N       so many threads; all cores if left out
+  --seed N          the (first) seed, default: 1
+  --replications N  number of runs, with consecutive seeds
+  --threads N       number of threads, default: all cores
   --plan            print the plan instead of running it
   --result          print every table of the (first) run
-  --islands N       cut each run into so many islands, whether worth it or not
-  --cut             print how a run would be cut for so many threads";
+  --islands N       partition each run into N islands, even if that does not pay
+  --cut             print the partition of a run for N threads";
 
 struct Options {
     scenario: String,
@@ -77,20 +77,19 @@ fn simulate(options: &Options) -> Result<serde_json::Value, Box<dyn Error>> {
         return Ok(scenario.plan(Seed(options.seed))?.to_json()?);
     }
     if options.cut {
-        let cut = cut_of(&scenario.plan(Seed(options.seed))?, options.threads.unwrap_or(1))?;
-        let told =
+        let plan = scenario.plan(Seed(options.seed))?;
+        let cut = Run::new(&plan).threads(options.threads.unwrap_or(1)).cut()?;
+        let report =
             cut.map(|cut| json!({ "islands": cut.islands, "window_s": cut.window.seconds(), "largest": cut.largest }));
-        return Ok(told.unwrap_or_default());
+        return Ok(report.unwrap_or_default());
     }
     scenario.check_runs(options.replications as u64, Seed(options.seed))?;
     let begin = Instant::now();
     let one = |job: usize, share: usize| -> Result<RunResult, String> {
         let plan = scenario.plan(Seed(options.seed.wrapping_add(job as u64))).map_err(|error| error.to_string())?;
-        let made = match options.islands {
-            Some(islands) => run_cut(&plan, share, Some(islands)).map(|(result, _)| result),
-            None => run_on(&plan, share, None),
-        };
-        made.map_err(|error| error.to_string())
+        let run = Run::new(&plan).threads(share);
+        let run = if options.islands.is_some() { run.islands(options.islands) } else { run };
+        run.execute().map_err(|error| error.to_string())
     };
     let runs = run_many(options.replications, options.threads, one, |_| {}, &AtomicBool::new(false))?;
     let results: Vec<RunResult> = runs.into_iter().flatten().collect();

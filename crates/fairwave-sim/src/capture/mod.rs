@@ -165,8 +165,6 @@ impl<'p> Capture<'p> {
 }
 
 impl Probe for Capture<'_> {
-    const ON: bool = true;
-
     fn now(&mut self, now: Instant) {
         if self.calls.is_due(now) {
             self.write_calls(now);

@@ -77,9 +77,13 @@ fn a_link_s_capture_has_what_it_transmitted_and_dropped_in_order_of_time_and_the
             without_sip: true,
             ..CaptureRequest::default()
         };
-        let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+        let mut probe = Capture::new(&plan, &wanted).expect("files");
+        let seen = crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
         let written = probe.finish().expect("files");
-        assert_eq!(seen.digest().expect("a digest"), crate::run(&plan).expect("a run").digest().expect("a digest"));
+        assert_eq!(
+            seen.digest().expect("a digest"),
+            crate::Run::new(&plan).execute().expect("a run").digest().expect("a digest")
+        );
         let row = &seen.links[bottleneck];
         let found = packets(&path);
         assert_eq!(written, [CaptureSummary { path, packets: found.len() as u64, lost: 0 }]);
@@ -107,7 +111,8 @@ fn a_host_s_capture_shows_copies_that_a_wire_made() {
         without_sip: true,
         ..CaptureRequest::default()
     };
-    let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    let mut probe = Capture::new(&plan, &wanted).expect("files");
+    let seen = crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
     probe.finish().expect("files");
     let found = packets(&path);
     assert!(seen.links[last].duplicated > 10);
@@ -127,7 +132,8 @@ fn a_host_s_capture_has_what_it_sent_and_received_and_every_checksum_is_right() 
             payload: true,
             ..CaptureRequest::default()
         };
-        let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+        let mut probe = Capture::new(&plan, &wanted).expect("files");
+        let seen = crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
         probe.finish().expect("files");
         let found = packets(&path);
         let expected = match name {
@@ -240,7 +246,8 @@ fn a_call_is_set_up_before_its_first_packet_and_ends_with_its_flow() {
     let (node, path) = (plan.flows[2].from, file("call.pcapng"));
     let captures = vec![(Tap::Host(node), path.clone())];
     let wanted = CaptureRequest { captures, payload: true, ..CaptureRequest::default() };
-    let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    let mut probe = Capture::new(&plan, &wanted).expect("files");
+    let seen = crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
     let written = probe.finish().expect("files");
     assert_eq!(written[0].packets, seen.flows[2].packets_sent, "messages do not count");
     let found = packets(&path);
@@ -279,7 +286,8 @@ fn a_call_that_begins_with_the_run_is_set_up_at_once_and_ends_with_the_run() {
     let (node, path) = (plan.flows[2].to, file("early.pcapng"));
     let captures = vec![(Tap::Host(node), path.clone())];
     let wanted = CaptureRequest { captures, payload: true, ..CaptureRequest::default() };
-    let (_, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    let mut probe = Capture::new(&plan, &wanted).expect("files");
+    crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
     probe.finish().expect("files");
     let found = packets(&path);
     assert!(found.iter().take(5).all(|one| message(&one.2).is_some()), "in order although the times are one");
@@ -342,7 +350,8 @@ fn a_pattern_is_of_what_left_the_link_in_that_order() {
         patterns: vec![(Tap::Link(bottleneck), path.clone()), (Tap::Flow(2), of_flow.clone())],
         ..CaptureRequest::default()
     };
-    let (seen, probe) = crate::run_seen(&plan, Capture::new(&plan, &wanted).expect("files")).expect("a run");
+    let mut probe = Capture::new(&plan, &wanted).expect("files");
+    let seen = crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
     let written = probe.finish().expect("files");
     let row = &seen.links[bottleneck];
     assert_eq!((written[0].packets, written[0].lost), (row.departures, row.lost));

@@ -91,8 +91,6 @@ fn file_name(flow: &str) -> String {
 }
 
 impl Probe for Qlog {
-    const ON: bool = true;
-
     fn sent(&mut self, packet: &Packet, at: Instant) {
         if !packet.feedback {
             self.note(packet.flow.0, |trace| trace.sent(packet, at));

@@ -28,9 +28,12 @@ fn logged(flows: &[usize]) -> (RunResult, Vec<Value>, Vec<u64>) {
     let plan = Scenario::from_text(SCENARIO, "logged.toml").expect("a scenario").plan(Seed(1)).expect("a plan");
     let unique = format!("fairwave-qlog-{}-{:?}", std::process::id(), std::thread::current().id());
     let folder = std::env::temp_dir().join(unique.replace(['(', ')'], ""));
-    let probe = Qlog::new(&plan, flows, &folder).expect("files");
-    let (result, probe) = crate::run_seen(&plan, probe).expect("a run");
-    assert_eq!(result.digest().expect("a digest"), crate::run(&plan).expect("a run").digest().expect("a digest"));
+    let mut probe = Qlog::new(&plan, flows, &folder).expect("files");
+    let result = crate::Run::new(&plan).probe(&mut probe).execute().expect("a run");
+    assert_eq!(
+        result.digest().expect("a digest"),
+        crate::Run::new(&plan).execute().expect("a run").digest().expect("a digest")
+    );
     let written = probe.finish().expect("files");
     let read = |one: &CaptureSummary| {
         serde_json::from_str(&std::fs::read_to_string(&one.path).expect("a file")).expect("JSON")

@@ -9,10 +9,10 @@ use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::island_map::Extent;
 use crate::link::Service;
-use crate::probe::{Probe, RemovalCause};
+use crate::probe::{ProbeSlot, RemovalCause};
 use crate::routes::END;
 
-impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
+impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// Handles the arrival of a packet at a link on a shared medium. The queue length is already updated.
     pub(super) fn arrive_at_shared(&mut self, link: usize, packet: Packet, now: Instant) {
         let here = &mut self.network.links[link];

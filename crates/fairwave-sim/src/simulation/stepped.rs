@@ -12,42 +12,43 @@ use crate::border::Border;
 use crate::error::RunError;
 use crate::island_map::Extent;
 use crate::measure::Window;
-use crate::probe::Probe;
+use crate::probe::ProbeSlot;
 use crate::result::RunResult;
 
 /// A run executed step by step. Everything happens at its nominal time: a queue receives the times of arrivals and
 /// transmissions, not the times when the driver handled them.
-pub struct SteppedRun<'p, P, B> {
-    simulation: Simulation<'p, P, B>,
+pub struct SteppedRun<'p, B> {
+    simulation: Simulation<'p, (), B>,
     /// Time of the last handled events: all events up to it, inclusive, are handled.
     reached: Option<Instant>,
 }
 
-impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
+impl<'p, B: Border> SteppedRun<'p, B> {
     /// Creates a run of `plan` at its start.
     ///
     /// # Errors
-    /// Same as [`run`](crate::run).
-    pub fn new(plan: &'p Plan, probe: P, border: B) -> Result<Self, RunError> {
-        Ok(SteppedRun { simulation: Simulation::new(Cow::Borrowed(plan), probe, border)?, reached: None })
+    /// Same as [`Run::execute`](crate::Run::execute).
+    pub fn new(plan: &'p Plan, border: B) -> Result<Self, RunError> {
+        Ok(SteppedRun { simulation: Simulation::new(Cow::Borrowed(plan), (), border)?, reached: None })
     }
 
     /// Creates a run at its start that owns its plan, so its lifetime is not limited by a borrow.
     ///
     /// # Errors
-    /// Same as [`run`](crate::run).
-    pub fn owning(plan: Plan, probe: P, border: B) -> Result<SteppedRun<'static, P, B>, RunError> {
-        Ok(SteppedRun { simulation: Simulation::new(Cow::Owned(plan), probe, border)?, reached: None })
+    /// Same as [`Run::execute`](crate::Run::execute).
+    pub fn from_owned(plan: Plan, border: B) -> Result<SteppedRun<'static, B>, RunError> {
+        Ok(SteppedRun { simulation: Simulation::new(Cow::Owned(plan), (), border)?, reached: None })
     }
 
     /// Handles the remaining events, collects the results and checks the packet accounting.
     ///
     /// # Errors
-    /// Same as [`run`](crate::run).
-    pub fn complete(mut self) -> Result<(RunResult, P, B), RunError> {
+    /// Same as [`Run::execute`](crate::Run::execute).
+    pub fn complete(mut self) -> Result<(RunResult, B), RunError> {
         self.advance(self.simulation.window.end)?;
         self.simulation.end_window();
-        self.simulation.settle()
+        let (result, (), border) = self.simulation.settle()?;
+        Ok((result, border))
     }
 
     /// Returns the border.
@@ -151,20 +152,21 @@ impl<'p, P: Probe, B: Border> SteppedRun<'p, P, B> {
     /// with the groups, ends and routes that flows have received since ([`reroute`](Self::reroute)).
     ///
     /// # Errors
-    /// Same as [`run`](crate::run).
-    pub fn finish<'t>(mut self, plan: &'t Plan) -> Result<(RunResult, P, B), RunError>
+    /// Same as [`Run::execute`](crate::Run::execute).
+    pub fn finish<'t>(mut self, plan: &'t Plan) -> Result<(RunResult, B), RunError>
     where
         'p: 't,
     {
         self.advance(self.simulation.window.end)?;
         self.simulation.end_window();
-        let mut simulation: Simulation<'t, P, B> = self.simulation;
+        let mut simulation: Simulation<'t, (), B> = self.simulation;
         simulation.plan = Cow::Borrowed(plan);
-        simulation.settle()
+        let (result, (), border) = simulation.settle()?;
+        Ok((result, border))
     }
 }
 
-impl<P: Probe, B: Border> Simulation<'_, P, B> {
+impl<P: ProbeSlot, B: Border> Simulation<'_, P, B> {
     /// Handles a packet from outside.
     fn enter(&mut self, packet: &Packet, at: Instant) {
         let flow = packet.flow.0 as usize;
@@ -195,7 +197,7 @@ impl<P: Probe, B: Border> Simulation<'_, P, B> {
     }
 }
 
-impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
+impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// Hands a packet over to the border.
     pub(super) fn hand_over(&mut self, flow: usize, packet: &Packet, at: Instant) {
         if P::ON {

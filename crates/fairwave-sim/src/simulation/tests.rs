@@ -5,6 +5,8 @@ use fairwave_scenario::Scenario;
 
 use super::*;
 use crate::link::Link;
+use crate::parts::PARTS;
+use crate::run::Run;
 
 const CONTESTED: &str = r#"
 name = "contested"
@@ -36,8 +38,8 @@ fn a_run_in_parts_leaves_what_one_at_once_leaves() {
             work();
             true
         };
-        let digest = run_in_parts(&plan, &part).expect("a run").digest().expect("a digest");
-        assert_eq!(digest, run(&plan).expect("a run").digest().expect("a digest"));
+        let digest = Run::new(&plan).parts(&part).execute().expect("a run").digest().expect("a digest");
+        assert_eq!(digest, Run::new(&plan).execute().expect("a run").digest().expect("a digest"));
         assert!((PARTS..PARTS + 4).contains(&parts.get()), "{}", parts.get());
     }
 }
@@ -51,9 +53,12 @@ fn a_run_that_is_no_longer_wanted_ends_with_its_part() {
         work();
         parts.get() < 10
     };
-    assert!(matches!(run_in_parts(&plan, &part), Err(RunError::Stopped)));
+    assert!(matches!(Run::new(&plan).parts(&part).execute(), Err(RunError::Stopped)));
     assert_eq!(parts.get(), 10);
-    assert!(matches!(run_in_parts(&plan, &|_| true), Err(RunError::Stopped)), "work that is not done is not left out");
+    assert!(
+        matches!(Run::new(&plan).parts(&|_| true).execute(), Err(RunError::Stopped)),
+        "work that is not done is not left out"
+    );
 }
 
 /// Overloaded queues of both kinds, a lossy wire, traffic in both directions, and an end with packets in transit.

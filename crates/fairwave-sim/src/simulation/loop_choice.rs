@@ -1,7 +1,7 @@
 //! Switches a run between islands and the plain loop.
 //!
 //! On a busy machine the system takes a core away from one thread while the others wait for it in each window. Islands are
-//! then slower than the plain loop. So a run compares the events per second of wall time of both ways, and stays on islands
+//! then slower than the plain loop. So a run compares the events per second of wall time of both loops, and stays on islands
 //! while they are a tenth faster. The results do not depend on the choice.
 
 use std::time::{Duration, Instant as Clock};
@@ -91,7 +91,7 @@ impl LoopChoice {
         now.saturating_duration_since(self.changed) >= TRUST.max(self.longest_change * CHANGE)
     }
 
-    /// The run goes the other way from now on; the change took so long, and `events` have been handled in all.
+    /// Records a switch that took this time, after `events` events in total.
     pub fn record_switch(&mut self, took: Duration, events: u64) {
         let now = Clock::now();
         (self.on_islands, self.steps) = (!self.on_islands, 0);
@@ -104,8 +104,8 @@ impl LoopChoice {
 mod tests {
     use super::*;
 
-    /// Time spent on islands and in the plain loop, in seconds, of a run of ten seconds whose ways have these rates, in events per millisecond, at
-    /// a time in milliseconds.
+    /// Returns the seconds that a run of ten seconds spends on islands and in the plain loop. `rate` gives the events per
+    /// millisecond at a time in milliseconds, on islands or not.
     fn spent(rate: impl Fn(u64, bool) -> u64) -> [f64; 2] {
         let mut choice = LoopChoice::new(Changes::ByRate);
         let (begin, mut events, mut spent) = (choice.changed, 0, [0.0; 2]);

@@ -1,8 +1,9 @@
-//! A run on several threads: its network is cut into islands, and time into windows in which no island reaches another.
+//! A run on several threads. Its network is partitioned into islands, and time into windows in which no island affects
+//! another.
 //!
-//! Within a window each island handles its own events, in their order; what goes to another island is handed over when the
-//! window ends, and nothing of it is due before the next begins. Events that act on the same element are handled by the same
-//! island, in the one order of events. So a run leaves the same bytes on any number of threads.
+//! Within a window, each island handles its events in order. Packets and messages for other islands are handed over at the
+//! end of the window; none of them is due before the next window. One island handles all events that act on the same
+//! element, in the order of the whole run. So the results have the same bytes on any number of threads.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::Plan;
 
+use super::Simulation;
 use super::loop_choice::LoopChoice;
-use super::{Parts, Simulation};
 use crate::admission::Admission;
 use crate::books::InFlight;
 use crate::calendar::EventQueue;
@@ -23,31 +24,32 @@ use crate::event::EventKind;
 use crate::island_map::{Island, IslandMessage, IslandSlot, PlacedItems};
 use crate::network::Network;
 use crate::partition::{self, Partition, PartitionRequest};
+use crate::parts::{Parts, execute_parts};
 use crate::result::RunResult;
 use crate::routes::END;
 use crate::workers;
 
-/// So many windows are one step of the plain loop.
+/// Windows per step of the plain loop.
 const PLAIN: u64 = 8;
 
 type OnIsland<'p> = Simulation<'p, (), (), Island>;
 
 impl<'p> Simulation<'p, (), ()> {
-    /// How the run is cut as wished.
-    pub(super) fn partition(&self, plan: &Plan, request: PartitionRequest) -> Option<Partition> {
+    /// Returns the requested partition of the run; `None` if the run uses the plain loop.
+    pub fn partition(&self, plan: &Plan, request: PartitionRequest) -> Option<Partition> {
         let ends = (self.sending.items.as_slice(), self.receiving.items.as_slice());
         partition::partition_run(plan, &self.network, ends, self.hosts.as_ref(), request)
     }
 
-    /// Runs to the end on islands, where it can be cut as wished. Answers with their number, too.
-    pub(super) fn finish_on(
+    /// Runs to the end, on islands if the requested partition exists.
+    pub fn finish_on(
         mut self,
         plan: &'p Plan,
         request: PartitionRequest,
         parts: Parts<'_>,
-    ) -> Result<(RunResult, usize), RunError> {
+    ) -> Result<RunResult, RunError> {
         let Some(partition) = self.partition(plan, request) else {
-            return Ok((self.finish(parts)?.0, 1));
+            return Ok(self.finish(parts)?.0);
         };
         let (warmup, mut choice) = (self.window.warmup, LoopChoice::new(request.changes));
         if warmup > Instant::ZERO {
@@ -58,10 +60,10 @@ impl<'p> Simulation<'p, (), ()> {
         self.calls_senders_ahead = true;
         self.run_alternately(plan, &partition, (warmup, self.window.end), parts, &mut choice)?;
         self.end_window();
-        Ok((self.settle()?.0, partition.islands))
+        Ok(self.settle()?.0)
     }
 
-    /// Handles what happens in this time, both moments included: on islands and in the plain loop by choice.
+    /// Handles the events from `from` to `until`, both included, on islands or in the plain loop as `choice` decides.
     fn run_alternately(
         &mut self,
         plan: &'p Plan,
@@ -70,7 +72,7 @@ impl<'p> Simulation<'p, (), ()> {
         parts: Parts<'_>,
         choice: &mut LoopChoice,
     ) -> Result<(), RunError> {
-        // Empty in the plain loop.
+        // Empty while the plain loop runs.
         let islands: Vec<Mutex<Option<OnIsland<'p>>>> = (0..partition.islands).map(|_| Mutex::new(None)).collect();
         let window = [AtomicU64::new(0), AtomicU64::new(0)];
         let handle = |own: usize| {
@@ -83,7 +85,7 @@ impl<'p> Simulation<'p, (), ()> {
             self.fill_islands(&islands, plan, partition);
         }
         workers::run_with(partition.threads, islands.len(), &handle, |workers| {
-            super::execute_parts(self.window.end, (from, until), parts, &mut |mut from, until| loop {
+            execute_parts(self.window.end, (from, until), parts, &mut |mut from, until| loop {
                 let reached = if choice.on_islands {
                     run_windows(partition.lookahead, (from, until), &mut |begin, end| {
                         window
@@ -121,8 +123,8 @@ impl<'p> Simulation<'p, (), ()> {
         Ok(())
     }
 
-    /// Handles the events from `from` to `until`, both included, in steps of the plain loop while it has the turn.
-    /// Returns the last moment that it handled.
+    /// Handles the events from `from` to `until`, both included, in steps of the plain loop until `choice` switches to
+    /// islands. Returns the time of the last handled events.
     fn run_plain(
         &mut self,
         step: Span,
@@ -144,14 +146,14 @@ impl<'p> Simulation<'p, (), ()> {
         }
     }
 
-    /// Gives everything to islands that are empty.
+    /// Fills the empty islands with all links, ends and events.
     fn fill_islands(&mut self, islands: &[Mutex<Option<OnIsland<'p>>>], plan: &'p Plan, partition: &Partition) {
         for (place, island) in islands.iter().zip(self.cut(plan, partition)) {
             *lock_island(place) = Some(island);
         }
     }
 
-    /// Gives everything to the islands.
+    /// Creates islands from all links, ends and events.
     fn cut(&mut self, plan: &'p Plan, partition: &Partition) -> Vec<OnIsland<'p>> {
         let (flows, islands) = (plan.flows.len(), partition.islands);
         let links = distribute(std::mem::take(&mut self.network.links.items), &partition.links, islands);
@@ -160,7 +162,7 @@ impl<'p> Simulation<'p, (), ()> {
         let mut cut: Vec<OnIsland<'p>> = (links.into_iter().zip(sending).zip(receiving).enumerate())
             .map(|(own, ((links, sending), receiving))| {
                 let island = Island::new(own, partition);
-                let [links_at, sending_at, receiving_at] = island.slots();
+                let [links_at, sending_at, receiving_at] = island.maps();
                 Simulation {
                     plan: Cow::Borrowed(plan),
                     probe: (),
@@ -177,7 +179,7 @@ impl<'p> Simulation<'p, (), ()> {
                     sending: PlacedItems::new(sending, sending_at),
                     receiving: PlacedItems::new(receiving, receiving_at),
                     samples: Vec::new(),
-                    // It grows as needed: how much lies on an island is not known.
+                    // Grows as needed, because the number of events on an island is unknown.
                     events: EventQueue::new(self.prefetches, 0),
                     out: Default::default(),
                     answer: Default::default(),
@@ -201,12 +203,12 @@ impl<'p> Simulation<'p, (), ()> {
         cut
     }
 
-    /// Takes everything back; of events, what happens by the end.
+    /// Takes all links and ends back, and the events until the end of the run.
     fn unite(&mut self, mut islands: Vec<OnIsland<'p>>, partition: &Partition, until: Instant) {
         let (mut links, mut sending, mut receiving) = (Vec::new(), Vec::new(), Vec::new());
         for (own, island) in islands.iter_mut().enumerate() {
             island.read_mail();
-            // Freed before anything is put together: these are a large part of the memory.
+            // Freed first, because they take a large part of the memory.
             let events = std::mem::replace(&mut island.events, EventQueue::new(false, 0));
             (island.extent.inbox, island.extent.outbox) = (Vec::new(), Vec::new());
             if until < self.window.end {
@@ -230,7 +232,7 @@ impl<'p> Simulation<'p, (), ()> {
     }
 }
 
-/// Where an event is handled.
+/// Returns the island that handles an event.
 fn island_of(entry: &Entry, partition: &Partition) -> usize {
     let index = entry.event.index();
     match (entry.arrival(), entry.event.kind()) {
@@ -241,7 +243,7 @@ fn island_of(entry: &Entry, partition: &Partition) -> usize {
     }
 }
 
-/// Items of the plan, each to its island, in order.
+/// Distributes items of the plan to their islands, in order.
 fn distribute<T>(items: Vec<T>, slots: &[IslandSlot], islands: usize) -> Vec<Vec<T>> {
     let mut counts = vec![0; islands];
     slots.iter().for_each(|slot| counts[slot.island()] += 1);
@@ -252,32 +254,32 @@ fn distribute<T>(items: Vec<T>, slots: &[IslandSlot], islands: usize) -> Vec<Vec
     dealt
 }
 
-/// The other way.
+/// Collects the items of all islands in the order of the plan.
 fn gather<T>(mut dealt: Vec<std::vec::IntoIter<T>>, slots: &[IslandSlot]) -> Vec<T> {
     slots.iter().filter_map(|slot| dealt[slot.island()].next()).collect()
 }
 
-/// An island, which nobody else uses at the time.
+/// Locks an island. No other thread uses it at this time.
 fn lock_island<'i, 'p>(island: &'i Mutex<Option<OnIsland<'p>>>) -> MutexGuard<'i, Option<OnIsland<'p>>> {
-    // Who panicked with it has ended the run.
+    // A thread that panicked with it has ended the run.
     island.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes all islands out of their places.
+/// Removes all islands from their slots.
 fn remove_islands<'p>(islands: &[Mutex<Option<OnIsland<'p>>>]) -> Vec<OnIsland<'p>> {
     islands.iter().filter_map(|island| lock_island(island).take()).collect()
 }
 
-/// A window is over.
+/// End of a window.
 struct WindowEnd {
-    /// When something is due next.
+    /// Time of the next event.
     next: Instant,
-    /// No other window follows.
+    /// True if no other window follows.
     is_last: bool,
 }
 
-/// Handles the events from `from` to `until`, both included, window by window; `handle` does one window. Returns the last
-/// moment that it handled.
+/// Handles the events from `from` to `until`, both included, window by window; `handle` does one window. Returns the time of
+/// the last handled events.
 fn run_windows(
     lookahead: Span,
     (from, until): (Instant, Instant),
@@ -293,16 +295,16 @@ fn run_windows(
         if is_last {
             return Ok(end);
         }
-        // Where nothing is due for a while, time goes on at once.
+        // Time without events is skipped.
         begin = next.max(end + Span::from_nanos(1));
     }
 }
 
-/// A window is over: each island finds in its inbox what others had for it, and gives them its empty mail in exchange. Answers with
-/// when something is due next anywhere.
+/// Moves the mail of all islands from outboxes to inboxes at the end of a window. Emptied mail goes back in exchange.
+/// Returns the time of the next event on any island.
 ///
 /// # Errors
-/// The first failure by island, whichever came first.
+/// Returns the error of the first island that failed, by number.
 fn hand_over(islands: &mut [&mut OnIsland<'_>]) -> Result<Instant, RunError> {
     islands.iter_mut().find_map(|island| island.extent.failed.take()).map_or(Ok(()), Err)?;
     for from in 0..islands.len() {
@@ -319,7 +321,7 @@ fn hand_over(islands: &mut [&mut OnIsland<'_>]) -> Result<Instant, RunError> {
 }
 
 impl OnIsland<'_> {
-    /// Handles what happens in a window, both moments included, and notes when something is due next, here or for another.
+    /// Handles the events of a window, both ends included, and notes the time of the next event, here or in the outbox.
     fn run_window(&mut self, begin: Instant, end: Instant) {
         self.read_mail();
         self.extent.failed = self.run_until(begin, end).err();
@@ -327,7 +329,7 @@ impl OnIsland<'_> {
         self.extent.next = self.events.earliest().min(sent.unwrap_or(Instant::NEVER));
     }
 
-    /// Takes what others had for this island.
+    /// Reads the mail of the other islands.
     fn read_mail(&mut self) {
         let mut inbox = std::mem::take(&mut self.extent.inbox);
         for mail in &mut inbox {
@@ -340,7 +342,7 @@ impl OnIsland<'_> {
                     && packet.feedback
                     && let Some(sending) = self.sending.get_mut(packet.flow.0 as usize)
                 {
-                    // The plain loop wants to know.
+                    // The plain loop needs this count.
                     sending.awaited.add();
                 }
                 self.events.push(entry);
@@ -350,6 +352,7 @@ impl OnIsland<'_> {
         self.extent.inbox = inbox;
     }
 
+    /// Handles a message of another island.
     fn take_message(&mut self, message: IslandMessage) {
         let (IslandMessage::Removed { flow, .. }
         | IslandMessage::Pending { flow, .. }

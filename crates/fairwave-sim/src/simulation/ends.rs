@@ -8,10 +8,10 @@ use super::Simulation;
 use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::island_map::{Extent, IslandMessage};
-use crate::probe::Probe;
+use crate::probe::ProbeSlot;
 use crate::routes::END;
 
-impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
+impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// Passes a packet to its sender.
     #[inline(always)]
     pub(super) fn take_feedback(&mut self, flow: usize, packet: &Packet, now: Instant) {

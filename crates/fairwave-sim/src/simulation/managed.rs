@@ -8,10 +8,10 @@ use crate::border::Border;
 use crate::event::{Event, EventKind};
 use crate::island_map::{Extent, IslandMessage};
 use crate::link::{Departure, Service};
-use crate::probe::{Probe, RemovalCause};
+use crate::probe::{ProbeSlot, RemovalCause};
 use crate::routes::END;
 
-impl<P: Probe, B: Border, E: Extent> Simulation<'_, P, B, E> {
+impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     /// Handles the arrival of a packet at an event-driven link, by the step at `place` of its route.
     pub(super) fn arrive_at_managed(&mut self, link: usize, packet: &Packet, place: u32, now: Instant) {
         let mut here = &mut self.network.links[link];
