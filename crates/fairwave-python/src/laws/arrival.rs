@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::buffer::Buffer;
 use super::py_types::Packet;
-use super::seconds;
+use super::time::seconds;
 
 /// Arrival of a packet at a discipline. The packet is not in the buffer yet.
 #[pyclass(frozen, module = "fairwave", get_all)]

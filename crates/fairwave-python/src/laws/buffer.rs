@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use scoped_tls::scoped_thread_local;
 
 use super::py_types::{self, Place, parse_class};
-use super::seconds;
+use super::time::seconds;
 
 /// A buffer that allows drops, with the packets dropped so far.
 pub struct OpenBuffer {

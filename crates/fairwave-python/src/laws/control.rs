@@ -11,7 +11,9 @@ use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::{Instance, Law, LawFault, Method, Random, py_types};
+use super::law::{Instance, Law, LawFault, Method};
+use super::py_types;
+use super::random::Random;
 
 impl Checked for Law {
     fn check(&self) -> Result<(), ConfigError> {

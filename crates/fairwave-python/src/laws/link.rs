@@ -7,7 +7,9 @@ use fairwave_core::units::{Bytes, Instant, Rate};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
+use super::law::{Instance, Law, LawFault, Method};
+use super::random::Random;
+use super::time::{instant, seconds};
 
 impl AnyRateLaw for Law {
     fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {

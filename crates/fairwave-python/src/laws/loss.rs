@@ -8,7 +8,10 @@ use fairwave_core::units::{Instant, Span};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{Instance, Law, LawFault, Method, Random, py_types, seconds};
+use super::law::{Instance, Law, LawFault, Method};
+use super::py_types;
+use super::random::Random;
+use super::time::seconds;
 
 impl AnyLossLaw for Law {
     fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {

@@ -10,7 +10,7 @@ use fairwave_core::units::{Rate, Span};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::instant;
+use super::time::instant;
 
 /// The sender's window, in segments. A controller changes it in place.
 #[pyclass(module = "fairwave", get_all, set_all)]

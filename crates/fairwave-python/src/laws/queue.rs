@@ -16,8 +16,10 @@ use pyo3::types::PyString;
 
 use super::arrival::Arrival;
 use super::buffer::{Buffer, OPEN, OpenBuffer, SEEN};
+use super::law::{Instance, Law, LawFault, Method};
 use super::py_types::{self, Place};
-use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
+use super::random::Random;
+use super::time::{instant, seconds};
 
 impl AnyDisciplineLaw for Law {
     fn any_nature(&self) -> Nature {

@@ -10,7 +10,9 @@ use fairwave_core::units::{Bytes, Instant, Rate};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::{Instance, Law, LawFault, Method, Random, instant, seconds};
+use super::law::{Instance, Law, LawFault, Method};
+use super::random::Random;
+use super::time::{instant, seconds};
 
 /// Feedback on one packet of a media session.
 #[pyclass(frozen, from_py_object, module = "fairwave", get_all)]

@@ -7,7 +7,10 @@ use fairwave_core::units::{Instant, Span};
 use pyo3::IntoPyObject;
 use pyo3::prelude::*;
 
-use super::{Instance, Law, LawFault, Method, Random, instant, py_types, seconds};
+use super::law::{Instance, Law, LawFault, Method};
+use super::py_types;
+use super::random::Random;
+use super::time::{instant, seconds};
 
 impl AnyTrafficLaw for Law {
     fn any_bulk(&self) -> bool {
