@@ -6,17 +6,13 @@
 //!
 //! Between active periods, the application's time pauses. It continues in the same state, even in the middle of a talkspurt.
 
-use std::sync::Arc;
-
 use fairwave_core::units::{Instant, Span};
 
 use crate::error::Problem;
 use crate::model::{Flow, Scenario};
 use crate::path::Path;
+use crate::plan::Intervals;
 use crate::values::Start;
-
-/// Active periods, in ascending order and without overlap.
-pub type Intervals = Arc<[(Instant, Instant)]>;
 
 impl Flow {
     /// The active periods, if the scenario sets them.

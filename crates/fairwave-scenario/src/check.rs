@@ -10,7 +10,7 @@ use fairwave_core::units::{Rate, Span};
 
 use crate::cost;
 use crate::error::{Problem, ScenarioError};
-use crate::events;
+use crate::event_checks;
 use crate::media;
 use crate::model::{Flow, Record, Scenario};
 use crate::path::Path;
@@ -46,7 +46,7 @@ impl Scenario {
         }
         media::check(self, problems);
         self.check_flows(from_load, problems);
-        events::check(self, problems);
+        event_checks::check(self, problems);
         check_record(&self.record, self, problems);
         if problems.is_empty() && cost::check_counts(self, from_load, problems) {
             cost::check_record(self, self.expanded(&mut Vec::new()).link_directions(), problems);

@@ -11,9 +11,9 @@ use fairwave_core::units::Span;
 
 use crate::cost::{self, Cost};
 use crate::error::{Problem, ScenarioError};
-use crate::events;
 use crate::flows::Flows;
 use crate::link_events;
+use crate::marks;
 use crate::media;
 use crate::model::{Link, Scenario};
 use crate::network_graph::NetworkGraph;
@@ -143,7 +143,7 @@ impl Scenario {
         via::fail_over(&expanded, &mut flows, &links, nodes.len());
         via::move_over(&expanded, &mut flows, &links, nodes.len(), &mut problems);
         settled(&mut problems)?;
-        let marks = events::marks(&expanded, &links);
+        let marks = marks::marks(&expanded, &links);
         let record = record_plan(&expanded, &flows, &links, &mut problems);
         settled(&mut problems)?;
         let cost = Cost::estimate(&work, flows.len(), links.len());

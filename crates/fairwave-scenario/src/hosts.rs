@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::details::Details;
 use crate::error::Problem;
 use crate::path::Path;
-use crate::plan::HostsPlan;
 
 /// Maximum clock skew: one per cent, far above the skew of real clocks.
 const MOST_SKEW: Skew = Skew::from_ppm(10_000);
@@ -36,6 +35,16 @@ pub struct Hosts {
     /// and this value. Packets keep their order. Default: 1 ms under the presets `rfc` and `linux`, 0 under those of ns-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send_jitter: Option<Span>,
+}
+
+/// Imperfect timing of the sending hosts. Each host draws from a stream of its name (`host.s0.clock`): first its clock skew, then a
+/// jitter for each packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HostsPlan {
+    /// Maximum error of the clock of a host's applications, in either direction.
+    pub clock_skew: Skew,
+    /// Maximum time from creation to departure of a packet.
+    pub send_jitter: Span,
 }
 
 impl Hosts {

@@ -31,32 +31,38 @@
 //! needs no change here.
 //!
 //! Imports run in one direction. Text: `path`, `suggest`, `origin`, `error`, `tree`. Written scenario: `values`,
-//! `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `active`, `model`.
-//! Derived from it: `template`, `select`, `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `events`, `check`.
-//! Plan: `plan`, `export`, `route`, `network_graph`, `link_events`, `tap`, `flows`, `expand`. Input and output: `read`,
-//! `write`, `exchange`, `overrides`.
+//! `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `hosts`, `events`,
+//! `call`, `model`. Plan: `route`, `plan`, `export`, `tap`. From one to the other: `active`, `template`, `select`,
+//! `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `flow_times`, `event_checks`, `call_flows`, `network_graph`,
+//! `via`, `check`, `link_events`, `marks`, `service`, `cautions`, `flows`, `expand`. Input and output: `read`, `write`,
+//! `exchange`, `overrides`.
 
 pub mod access;
 mod active;
 pub mod arrivals;
 mod arriving;
 mod call;
+mod call_flows;
+mod cautions;
 mod check;
 pub mod cost;
 mod delay;
 mod details;
 mod direction;
 mod error;
+mod event_checks;
 mod events;
 mod exchange;
 mod expand;
 mod export;
+mod flow_times;
 mod flows;
 pub mod foreign;
 mod hosts;
 pub mod law;
 mod link_events;
 mod load;
+mod marks;
 mod media;
 pub mod model;
 mod network_graph;

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 pub use crate::call::{Call, Participant, Server};
+use crate::call::{Departure, Leg};
 pub use crate::delay::{DelaySchedule, WrittenDelay};
 pub use crate::details::Details;
 use crate::direction::table_with_direction;
@@ -28,9 +29,9 @@ pub use crate::direction::{Direction, LinkSpec};
 use crate::error::{Problem, ScenarioError};
 pub use crate::events::{Event, State};
 pub use crate::hosts::Hosts;
+use crate::hosts::HostsPlan;
 use crate::law::LawTable;
 use crate::origin::Origin;
-use crate::plan::{Departure, HostsPlan, Leg};
 pub use crate::rate::WrittenRate;
 use crate::shares::Load;
 use crate::topology::Topology;

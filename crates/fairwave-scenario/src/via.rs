@@ -18,7 +18,7 @@ use crate::error::Problem;
 use crate::model::{Flow, Scenario};
 use crate::network_graph::NetworkGraph;
 use crate::path::Path;
-use crate::plan::{FlowPlan, LinkPlan, Reroute};
+use crate::plan::{Departure, FlowPlan, LinkPlan, Reroute};
 use crate::route::{Edge, Routes};
 use crate::template::Template;
 
@@ -157,17 +157,6 @@ pub(crate) fn fail_over(scenario: &Scenario, flows: &mut [FlowPlan], links: &[Li
             }
         }
     }
-}
-
-/// A change of network: from `at` on, a flow's packets avoid the link directions `left`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Departure {
-    /// Time of the switch to the other route.
-    pub at: Instant,
-    /// `FROM>TO` of both directions of the abandoned link.
-    pub left: [String; 2],
-    /// The position in the scenario, for messages.
-    pub(crate) place: Path,
 }
 
 /// Adds routes to the flows of participants who change network.

@@ -3,10 +3,9 @@
 use serde_json::Value;
 
 use crate::events::Event;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, HostsPlan};
 use crate::law::LawTable;
 use crate::model::Scenario;
-use crate::plan::HostsPlan;
 
 impl Scenario {
     /// Returns canonical JSON: keys in alphabetical order, defaults left out, laws as written.

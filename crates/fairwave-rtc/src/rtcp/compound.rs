@@ -1,8 +1,9 @@
 //! Messages of several RTCP packets: compound (RFC 3550 §6.1) and of reduced size (RFC 5506).
 
+use super::bytes::{Bytes, PAYLOAD, TRANSPORT, foreign};
 use super::{
-    Bytes, CongestionFeedback, Description, Fir, Nack, PAYLOAD, Pli, ReceiverReport, Rtcp, SenderReport, TRANSPORT,
-    TransportFeedback, congestion_feedback, fir, foreign, nack, pli, transport_feedback,
+    CongestionFeedback, Description, Fir, Nack, Pli, ReceiverReport, Rtcp, SenderReport, TransportFeedback,
+    congestion_feedback, fir, nack, pli, transport_feedback,
 };
 use fairwave_endpoint::wire::WireError;
 

@@ -1,7 +1,7 @@
 //! Congestion control feedback (RFC 8888 §3.1): for each stream the arrived packets, their ECN marks, and their arrival
 //! times before the report.
 
-use super::{Bytes, TRANSPORT, feedback, foreign};
+use super::bytes::{Bytes, TRANSPORT, feedback, foreign};
 use fairwave_endpoint::wire::WireError;
 use fairwave_network::packet::Ecn;
 use fairwave_units::units::{Instant, Span};

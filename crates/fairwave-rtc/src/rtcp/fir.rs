@@ -1,6 +1,6 @@
 //! Full intra requests (RFC 5104 §4.3.1).
 
-use super::{Bytes, PAYLOAD, feedback};
+use super::bytes::{Bytes, PAYLOAD, feedback};
 use fairwave_endpoint::wire::WireError;
 
 /// Format (FMT) in the header.

@@ -1,6 +1,6 @@
 //! Generic negative acknowledgements (RFC 4585 §6.2.1): a packet number and a mask of the next 16.
 
-use super::{Bytes, TRANSPORT, feedback};
+use super::bytes::{Bytes, TRANSPORT, feedback};
 use fairwave_endpoint::wire::WireError;
 
 /// Format (FMT) in the header.

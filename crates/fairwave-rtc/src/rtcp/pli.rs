@@ -1,6 +1,6 @@
 //! Picture loss indications (RFC 4585 §6.3.1).
 
-use super::{PAYLOAD, feedback};
+use super::bytes::{PAYLOAD, feedback};
 use fairwave_endpoint::wire::WireError;
 
 /// Format (FMT) in the header.

@@ -3,7 +3,7 @@
 use rtcp_types::RtcpWriteError;
 use rtcp_types::prelude::{RtcpPacketParser, RtcpPacketWriterExt};
 
-use super::foreign;
+use super::bytes::foreign;
 use fairwave_endpoint::wire::WireError;
 
 /// Size of a report with the maximum of 31 blocks, bytes.

@@ -2,7 +2,7 @@
 
 use rtcp_types::prelude::{RtcpPacketParser, RtcpPacketWriterExt};
 
-use super::foreign;
+use super::bytes::foreign;
 use super::receiver_report::{ReportBlock, append};
 use fairwave_endpoint::wire::WireError;
 

@@ -5,7 +5,7 @@
 //! has a delta: the time since the previous arrival, in 250 µs. The first delta is relative to the reference time, in
 //! 64 ms.
 
-use super::{Bytes, TRANSPORT, feedback, foreign};
+use super::bytes::{Bytes, TRANSPORT, feedback, foreign};
 use fairwave_endpoint::wire::WireError;
 use fairwave_units::units::{Instant, Span};
 

@@ -22,6 +22,7 @@ mod bounds;
 #[cfg(test)]
 mod clauses;
 pub(super) mod filter;
+mod min_rtt;
 mod probe_bw;
 mod probe_rtt;
 #[cfg(test)]
@@ -39,8 +40,8 @@ use fairwave_units::ratio::Ratio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::{Instant, Span};
 use filter::{LimitedSamples, MaxOverRounds, Rounds, rate};
+use min_rtt::MinRtt;
 use probe_bw::Cycle;
-use probe_rtt::MinRtt;
 
 /// BBR version 3 (draft-ietf-ccwg-bbr). It sends at the measured delivery rate of the path and keeps about one
 /// bandwidth-delay product in flight. It probes for more every few seconds, and gives way to losses and marks.

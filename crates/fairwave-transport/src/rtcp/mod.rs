@@ -24,6 +24,7 @@ pub(crate) mod wire;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use interval::ReportInterval;
 pub use receiver::RtcpReceiver;
 pub use sender::RtcpSender;
 
@@ -148,7 +149,10 @@ impl RtcpConfig {
         UdpConfig { header: self.header, max_payload: self.max_payload, redundancy: 0 }
     }
 
-    fn bandwidth(&self, context: &FlowContext) -> Rate {
-        context.layers.total().unwrap_or(self.session_bandwidth)
+    /// The intervals between one end's reports.
+    fn report_interval(&self, context: &FlowContext, stream: Stream) -> ReportInterval {
+        let bandwidth = context.layers.total().unwrap_or(self.session_bandwidth);
+        let minimum = (!self.reduced_minimum).then_some(self.minimum);
+        ReportInterval::new(self.report, minimum, bandwidth, stream)
     }
 }

@@ -48,7 +48,7 @@ impl RtcpReceiver {
     pub fn new(context: FlowContext, config: &RtcpConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
         Ok(RtcpReceiver {
-            interval: ReportInterval::new(config, config.bandwidth(&context), stream),
+            interval: config.report_interval(&context, stream),
             config: config.clone(),
             context,
             udp: UdpReceiver::new(),

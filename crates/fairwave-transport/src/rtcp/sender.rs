@@ -42,7 +42,7 @@ impl RtcpSender {
         config.check()?;
         Ok(RtcpSender {
             udp: UdpSender::new(context, &config.udp())?,
-            interval: ReportInterval::new(config, config.bandwidth(&context), stream),
+            interval: config.report_interval(&context, stream),
             config: config.clone(),
             context,
             next_report: Instant::NEVER,

@@ -3,8 +3,8 @@
 use fairwave_units::units::{Instant, Span};
 
 use super::aimd::Aimd;
+use super::arrival::Arrival;
 use super::trendline::{Groups, Trendline, Usage};
-use super::{Arrival, GccConfig};
 
 /// The detector restarts after this time without feedback.
 const SILENCE: Span = Span::from_secs(2);
@@ -33,12 +33,12 @@ pub(super) struct DelayBased {
 }
 
 impl DelayBased {
-    pub fn new(config: &GccConfig, start: f64, least: f64) -> Self {
+    pub fn new(threshold: f64, back_off: f64, start: f64, least: f64) -> Self {
         DelayBased {
-            threshold: config.threshold,
+            threshold,
             groups: Groups::default(),
-            trend: Trendline::new(config.threshold),
-            aimd: Aimd::new(config.back_off, start, least),
+            trend: Trendline::new(threshold),
+            aimd: Aimd::new(back_off, start, least),
             last_seen: None,
             last: 0.0,
             usage: Usage::Normal,
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn new() -> DelayBased {
-        DelayBased::new(&GccConfig::default(), 500_000.0, 5_000.0)
+        DelayBased::new(12.5, super::super::aimd::BACK_OFF, 500_000.0, 5_000.0)
     }
 
     /// Feeds one packet per message, with the given delays.

@@ -18,6 +18,7 @@
 mod acknowledged;
 mod aimd;
 mod alr;
+mod arrival;
 mod delay_based;
 mod loss_based_v2;
 mod probing;
@@ -30,10 +31,12 @@ use serde::{Deserialize, Serialize};
 
 use self::acknowledged::Acknowledged;
 use self::alr::Alr;
+use self::arrival::Arrival;
 use self::delay_based::DelayBased;
 use self::loss_based_v2::LossState;
 use self::probing::{Prober, Results};
 use self::push_back::PushBack;
+pub use self::send_side::LossLaw;
 use self::send_side::SendSide;
 use self::trendline::{Usage, signed_nanos};
 use super::{ControlLaw, ControlView, Decision, Feedback, Limits, LossReport, Probe, RateController, SentPacket};
@@ -51,20 +54,6 @@ const FIRST_PACING: f64 = 2.5;
 const PACING: f64 = 1.1;
 /// Without receiver reports for this long, feedback supplies the round trips.
 const NO_REPORTS: Span = Span::from_secs(5);
-
-/// Loss that reduces the rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossLaw {
-    /// Loss of packets in feedback, with a model of the channel: loss-based estimator 2, the default of libwebrtc.
-    #[default]
-    Packets,
-    /// Loss in receiver reports: up below 2 %, down above 10 %, as in draft-ietf-rmcat-gcc-02 §6. The default until
-    /// 2023.
-    Reports,
-    /// No loss: only the delay counts.
-    None,
-}
 
 /// Reaction while more data is in flight than the congestion window allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -147,16 +136,6 @@ impl ControlLaw for GccConfig {
     }
 }
 
-/// An arrived packet.
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    sequence: u64,
-    sent: Instant,
-    arrived: Instant,
-    size: u64,
-    probe: Option<u32>,
-}
-
 /// State of Google congestion control.
 #[derive(Clone, Debug)]
 pub struct Gcc {
@@ -185,7 +164,7 @@ impl Gcc {
         Gcc {
             config,
             limits: None,
-            delay: DelayBased::new(&config, send_side::LEAST, send_side::LEAST),
+            delay: DelayBased::new(config.threshold, config.back_off, send_side::LEAST, send_side::LEAST),
             send_side: SendSide::new(config.loss, send_side::LEAST, send_side::LEAST),
             acknowledged: Acknowledged::default(),
             alr: Alr::default(),
@@ -213,7 +192,7 @@ impl Gcc {
         let config = &self.config;
         let least = (limits.least.bits_per_second() as f64).max(send_side::LEAST);
         let start = (limits.start.bits_per_second() as f64).max(least);
-        self.delay = DelayBased::new(config, start, least);
+        self.delay = DelayBased::new(config.threshold, config.back_off, start, least);
         self.send_side = SendSide::new(config.loss, start, least);
         self.acknowledged = Acknowledged::default();
         self.results = Results::default();

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use fairwave_units::units::{Instant, Rate, Span};
 
-use super::Arrival;
+use super::arrival::Arrival;
 use crate::control::Probe;
 
 /// Rates of the first probes, relative to the start rate.

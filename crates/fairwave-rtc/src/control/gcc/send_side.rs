@@ -3,11 +3,27 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use fairwave_units::units::{Instant, Span};
 
-use super::LossLaw;
 use super::loss_based_v2::{LossBased, LossState};
 use crate::control::PacketReport;
+
+/// Loss that reduces the rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossLaw {
+    /// Loss of packets in feedback, with a model of the channel: loss-based estimator 2, the default of libwebrtc.
+    #[default]
+    Packets,
+    /// Loss in receiver reports: up below 2 %, down above 10 %, as in draft-ietf-rmcat-gcc-02 §6. The default until
+    /// 2023.
+    Reports,
+    /// No loss: only the delay counts.
+    None,
+}
 
 /// Duration of the start phase, after the first receiver report.
 const START: Span = Span::from_secs(2);
