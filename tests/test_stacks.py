@@ -33,6 +33,14 @@ def test_a_stack_that_is_absent_is_named_with_the_command_that_builds_it(transpo
         fairwave.explain(transport)
 
 
+@pytest.mark.skipif(is_built(), reason="this build has foreign stacks")
+def test_a_controller_that_is_absent_is_named_with_the_command_that_builds_it():
+    with pytest.raises(fairwave.ScenarioError, match="make stacks"):
+        scenario({"name": "webrtc", "control": "goog-cc"}, "media")
+    with pytest.raises(LookupError, match="make stacks"):
+        fairwave.explain("goog-cc")
+
+
 @built
 @pytest.mark.parametrize(("transport", "traffic"), [("quic/quinn", "bulk"), ("webrtc/str0m", "media")])
 def test_the_same_scenario_and_seeds_give_the_same_results_on_any_number_of_threads(transport, traffic):
@@ -40,6 +48,12 @@ def test_the_same_scenario_and_seeds_give_the_same_results_on_any_number_of_thre
     for table in set(one.tables) - {"work"}:
         assert one.to_polars(table).equals(many.to_polars(table)), table
     assert one.to_polars("flows")["goodput_bps"].n_unique() == 3
+
+
+@built
+def test_the_controller_goog_cc_runs_a_session():
+    runs = scenario({"name": "webrtc", "control": "goog-cc"}, "media").replicate(2)
+    assert runs.to_polars("flows")["goodput_bps"].min() > 0
 
 
 @built

@@ -94,9 +94,13 @@ def _core() -> Iterator[Component]:
     )
     yield Component("python", core, "the interpreter", f"{sys.version.split()[0]}, {sys.executable}")
     names = {name for kind in ("transports", "controllers") for name, _ in _native.names()[kind]}
-    for name, what in (("quic/quinn", "QUIC by quinn"), ("webrtc/str0m", "WebRTC by str0m")):
+    for name, what in (
+        ("quic/quinn", "QUIC by quinn, as a transport"),
+        ("webrtc/str0m", "WebRTC by str0m, as a transport"),
+        ("goog-cc", "libwebrtc's controller by goog_cc"),
+    ):
         found = "built in" if name in names else ""
-        yield Component(name, core, f"{what}, as a transport", found, "in a checkout: make stacks")
+        yield Component(name, core, what, found, "in a checkout: make stacks")
 
 
 def _extras() -> Iterator[Component]:

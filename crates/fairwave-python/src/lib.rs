@@ -58,8 +58,6 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Once per process. If the module is initialised again, the laws are already registered.
         let _ = fairwave_live::register_all();
-        #[cfg(feature = "goog-cc")]
-        let _ = fairwave_core::transport::rate_control::goog_cc::register();
         let _ = fairwave_stacks::register_all();
         module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
         module.add("RunError", module.py().get_type::<super::RunError>())?;

@@ -315,7 +315,12 @@ const FOREIGN: &[Foreign] = &[
     },
     Foreign {
         of: "control",
-        words: &["googcc", "webrtc", "remb", "twcc", "transport-cc", "default"],
+        words: &["goog-cc", "goog_cc", "googcc"],
+        remedy: "`make stacks` builds fairwave with it (docs/stacks.md); fairwave's controller of the same source is `gcc`",
+    },
+    Foreign {
+        of: "control",
+        words: &["webrtc", "remb", "twcc", "transport-cc", "default"],
         remedy: "the controller of WebRTC is `gcc`",
     },
     Foreign { of: "control", words: &["screamv2", "scream2"], remedy: "SCReAM is `scream`" },
@@ -735,7 +740,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_has_one_remedy_for_each_key() {
+    fn words_have_one_remedy_for_each_key() {
         let mut all: Vec<_> = words().collect();
         all.sort_unstable();
         let count = all.len();

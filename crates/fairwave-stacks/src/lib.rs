@@ -8,12 +8,17 @@
 //! - `quic/quinn` (feature `quinn`): two endpoints of quinn-proto.
 //! - `webrtc/str0m` (feature `str0m`): two peers of str0m.
 //!
+//! One part of a stack is here, too: `control = "goog-cc"` (feature `goog-cc`), a rate controller for the transport
+//! `webrtc`.
+//!
 //! `docs/stacks.md` shows how to write a custom stack.
 
 #[cfg(any(feature = "quinn", feature = "str0m"))]
 mod carry;
 pub mod datagrams;
 mod end;
+#[cfg(feature = "goog-cc")]
+pub mod goog_cc;
 #[cfg(feature = "quinn")]
 pub mod quinn;
 mod stack;
@@ -27,11 +32,11 @@ use std::sync::OnceLock;
 
 use fairwave_core::registry::NameTaken;
 
-/// Registers every stack of this build. Call it before the first scenario is read. It runs once per process; concurrent
+/// Registers every stack and controller of this build. Call it before the first scenario is read. It runs once per process; concurrent
 /// and later callers wait and get the same result.
 ///
 /// # Errors
-/// A transport of the same name is already registered.
+/// A transport or controller of the same name is already registered.
 pub fn register_all() -> Result<(), NameTaken> {
     static ONCE: OnceLock<Result<(), NameTaken>> = OnceLock::new();
     let all = || {
@@ -39,6 +44,8 @@ pub fn register_all() -> Result<(), NameTaken> {
         fairwave_core::transport::register::<quinn::QuinnConfig>()?;
         #[cfg(feature = "str0m")]
         fairwave_core::transport::register::<str0m::Str0mConfig>()?;
+        #[cfg(feature = "goog-cc")]
+        fairwave_core::transport::rate_control::register::<goog_cc::GoogCcConfig>()?;
         Ok(())
     };
     ONCE.get_or_init(all).clone()

@@ -1,6 +1,8 @@
 //! Stacks in complete simulator runs.
 
 mod failing;
+#[cfg(feature = "goog-cc")]
+mod goog_cc;
 mod own_stack;
 #[cfg(feature = "quinn")]
 mod quinn;

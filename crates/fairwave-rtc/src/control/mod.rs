@@ -14,8 +14,6 @@
 pub mod aiamd;
 pub mod fixed;
 pub mod gcc;
-#[cfg(feature = "goog-cc")]
-pub mod goog_cc;
 mod loss_events;
 pub mod nada;
 pub mod rate_policy;

@@ -1,5 +1,5 @@
 //! Crate `goog_cc`, a port of libwebrtc's controller, as a rate controller: an independent implementation of the source
-//! that [`gcc`](super::gcc) follows. Requires cargo feature `goog-cc`; [`register`] adds it to scenarios.
+//! that fairwave's controller `gcc` follows.
 //!
 //! The port decides; this file translates. Times are whole microseconds and sizes are bytes, as in the port.
 //!
@@ -13,23 +13,22 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use ::goog_cc::network_control::{NetworkControllerConfig, NetworkControllerInterface};
-use ::goog_cc::transport::{
+use fairwave_core::config::ConfigError;
+use fairwave_core::random::Stream;
+use fairwave_core::registry::{Checked, Law};
+use fairwave_core::transport::rate_control::{
+    ControlLaw, ControlView, Decision, Feedback, Limits, LossReport, PacketReport, Probe, RateController, SentPacket,
+};
+use fairwave_core::units::{Instant, Rate, Span};
+use goog_cc::network_control::{NetworkControllerConfig, NetworkControllerInterface};
+use goog_cc::transport::{
     NetworkAvailability, NetworkControlUpdate, PacedPacketInfo, PacketResult, ProcessInterval, RoundTripTimeUpdate,
     SentPacket as PortSent, TargetRateConstraints, TransportLossReport, TransportPacketsFeedback,
 };
-use ::goog_cc::units::{DataRate, DataSize, TimeDelta, Timestamp};
-use ::goog_cc::{GoogCcConfig as PortConfig, GoogCcNetworkController, LossBasedBweV2Config};
+use goog_cc::units::{DataRate, DataSize, TimeDelta, Timestamp};
+use goog_cc::{GoogCcConfig as PortConfig, GoogCcNetworkController, LossBasedBweV2Config};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::{
-    ControlLaw, ControlView, Decision, Feedback, Limits, LossReport, PacketReport, Probe, RateController, SentPacket,
-};
-use fairwave_units::config::ConfigError;
-use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, NameTaken};
-use fairwave_units::units::{Instant, Rate, Span};
 
 /// Interval of the port's periodic update (libwebrtc's controller runs every 25 ms).
 const INTERVAL: Span = Span::from_millis(25);
@@ -76,16 +75,8 @@ impl ControlLaw for GoogCcConfig {
     }
 }
 
-/// Adds `control = "goog-cc"` to the scenarios of this program.
-///
-/// # Errors
-/// A rate controller of that name exists, for example because this function was called before.
-pub fn register() -> Result<(), NameTaken> {
-    super::register::<GoogCcConfig>()
-}
-
 /// Returns the constants of libwebrtc of August 2026 for the port; its defaults are older.
-pub fn constants_of_2026() -> LossBasedBweV2Config {
+fn constants_of_2026() -> LossBasedBweV2Config {
     LossBasedBweV2Config {
         bw_rampup_upper_bound_factor: 1.5,
         bw_rampup_upper_bound_in_hold_factor: 1.2,
@@ -123,8 +114,8 @@ struct Port {
 impl Port {
     /// Returns `None` if the system cannot create a thread.
     fn start(constants: Constants, constraints: TargetRateConstraints, most: DataRate) -> Option<Self> {
-        let (asks, heard) = sync_channel::<Ask>(1);
-        let (said, answers) = sync_channel(1);
+        let (asks, requests) = sync_channel::<Ask>(1);
+        let (replies, answers) = sync_channel(1);
         let work = move || {
             let mut config = NetworkControllerConfig::default();
             if constants == Constants::Libwebrtc {
@@ -134,7 +125,7 @@ impl Port {
             config.stream_based_config.max_total_allocated_bitrate = Some(most);
             config.stream_based_config.requests_alr_probing = Some(false);
             let mut port = GoogCcNetworkController::new(config, PortConfig::default());
-            for ask in heard {
+            for ask in requests {
                 let answer = match ask {
                     Ask::Sent(packet) => port.on_sent_packet(packet),
                     Ask::Feedback(message) => port.on_transport_packets_feedback(message),
@@ -144,7 +135,7 @@ impl Port {
                     Ask::Available(available) => port.on_network_availability(available),
                     Ask::Limits(constraints) => port.on_target_rate_constraints(constraints),
                 };
-                if said.send(answer).is_err() {
+                if replies.send(answer).is_err() {
                     return;
                 }
             }
@@ -394,10 +385,10 @@ impl RateController for GoogCc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Carries;
-    use fairwave_network::packet::Ecn;
-    use fairwave_units::random::Seed;
-    use fairwave_units::units::Bytes;
+    use fairwave_core::packet::Ecn;
+    use fairwave_core::random::Seed;
+    use fairwave_core::transport::rate_control::Carries;
+    use fairwave_core::units::Bytes;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
@@ -414,14 +405,14 @@ mod tests {
         SentPacket { sequence, sent: at(sent), size: Bytes::new(1000), carries: Carries::Video, probe: None }
     }
 
-    fn tell(port: &mut GoogCc, now: u64, packets: &[PacketReport]) {
+    fn report(port: &mut GoogCc, now: u64, packets: &[PacketReport]) {
         let (round_trip, in_flight) = (Span::from_millis(80), Bytes::new(10_000));
         let now = at(now);
         port.on_feedback(&Feedback { now, packets, round_trip, in_flight, waiting: Bytes::ZERO, waits: Span::ZERO });
     }
 
     #[test]
-    fn it_begins_at_the_start_with_the_same_two_probes_as_gcc() {
+    fn begins_at_the_start_with_the_same_two_probes_as_gcc() {
         let mut port = started();
         assert_eq!(port.decision().target.bits_per_second(), 300_000);
         let rates: Vec<u64> =
@@ -435,27 +426,14 @@ mod tests {
         let mut port = started();
         (0..20).for_each(|n| port.on_sent(&packet(n, n * 10)));
         let lost = |n: u64| PacketReport { packet: packet(n, n * 10), arrived: None, ecn: Ecn::NotEct };
-        tell(&mut port, 300, &(0..10).map(lost).collect::<Vec<_>>());
+        report(&mut port, 300, &(0..10).map(lost).collect::<Vec<_>>());
         assert_eq!(port.pending.len(), 10);
         let packets = [PacketReport { arrived: Some(at(250)), ..lost(10) }];
-        tell(&mut port, 320, &packets);
+        report(&mut port, 320, &packets);
         assert!(port.pending.is_empty());
         assert_eq!(port.lost, Some(10.0 / 11.0));
-        tell(&mut port, 330, &[PacketReport { arrived: Some(at(250)), ..lost(900) }]);
+        report(&mut port, 330, &[PacketReport { arrived: Some(at(250)), ..lost(900) }]);
         assert!(port.pending.is_empty(), "a packet that was never sent");
-    }
-
-    #[test]
-    fn it_finds_the_rate_of_a_link_and_follows_it_down() {
-        use crate::control::rig::{Path, limits, run};
-        let _ = register();
-        let path = Path { changes: vec![(40, 500_000)], ..Path::drop_tail(1_000_000, 50, 300) };
-        let law = r#"{"name": "goog-cc", "constants": "libwebrtc"}"#;
-        let course = run(&path, &[(law, 0)], limits(300_000, 30_000, 2_500_000), 80).remove(0);
-        let mean = |from: usize, to: usize| course.received[from..to].iter().sum::<f64>() / (to - from) as f64;
-        println!("{:.0} and {:.0} kb/s", mean(15, 40) / 1e3, mean(55, 80) / 1e3);
-        assert!((700_000.0..1_000_000.0).contains(&mean(15, 40)), "{:?}", course.targets);
-        assert!((350_000.0..500_000.0).contains(&mean(55, 80)), "{:?}", course.targets);
     }
 
     #[test]
@@ -489,15 +467,5 @@ mod tests {
             }
         }
         assert!(["goog_cc", "failed"].contains(&port.view().state));
-    }
-
-    #[test]
-    fn it_is_registered_once_and_read_by_its_name() {
-        let _ = register();
-        assert!(register().is_err(), "twice");
-        let config: crate::control::RateControlConfig =
-            serde_json::from_str(r#"{"name": "goog-cc", "constants": "libwebrtc"}"#).expect("known");
-        config.check().expect("allowed");
-        assert!(serde_json::from_str::<crate::control::RateControlConfig>(r#"{"name": "goog-cc", "x": 1}"#).is_err());
     }
 }
