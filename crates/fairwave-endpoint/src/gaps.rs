@@ -114,42 +114,42 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(ms: u64) -> Instant {
-        Instant::ZERO + Span::from_millis(ms)
+    fn ms(millis: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
     }
 
     #[test]
     fn rfc_5348_section_5_1_a_packet_is_lost_when_three_later_ones_have_arrived() {
         let mut detector = LossDetector::new(3);
-        assert_eq!([0, 2, 3].map(|s| detector.on_arrival(s, at(s))), [None; 3]);
-        assert_eq!(detector.on_arrival(4, at(4)), Some(Gap { before: (0, at(0)), after: (2, at(2)) }));
+        assert_eq!([0, 2, 3].map(|s| detector.on_arrival(s, ms(s))), [None; 3]);
+        assert_eq!(detector.on_arrival(4, ms(4)), Some(Gap { before: (0, ms(0)), after: (2, ms(2)) }));
     }
 
     #[test]
     fn rfc_5348_section_5_1_reordering_by_two_packets_is_no_loss() {
         let mut detector = LossDetector::new(3);
-        let found = [0, 2, 3, 1, 4, 5, 6].map(|s| detector.on_arrival(s, at(s)));
+        let found = [0, 2, 3, 1, 4, 5, 6].map(|s| detector.on_arrival(s, ms(s)));
         assert_eq!(found, [None; 7]);
     }
 
     #[test]
     fn rfc_5348_section_5_2_a_lost_packets_time_lies_between_its_neighbours_in_proportion() {
-        let gap = Gap { before: (10, at(100)), after: (20, at(200)) };
-        assert_eq!([10, 11, 15, 20].map(|sequence| gap.time_of(sequence)), [100, 110, 150, 200].map(at));
+        let gap = Gap { before: (10, ms(100)), after: (20, ms(200)) };
+        assert_eq!([10, 11, 15, 20].map(|sequence| gap.time_of(sequence)), [100, 110, 150, 200].map(ms));
         assert_eq!(
-            [105, 110, 145, 189, 190, 300].map(|ms| gap.first_later_than(at(ms))),
+            [105, 110, 145, 189, 190, 300].map(|time| gap.first_later_than(ms(time))),
             [Some(11), Some(12), Some(15), Some(19), None, None]
         );
-        let single = Gap { before: (10, at(100)), after: (12, at(200)) };
-        assert_eq!([149, 150].map(|ms| single.first_later_than(at(ms))), [Some(11), None]);
+        let single = Gap { before: (10, ms(100)), after: (12, ms(200)) };
+        assert_eq!([149, 150].map(|time| single.first_later_than(ms(time))), [Some(11), None]);
     }
 
     #[test]
-    fn what_was_given_up_is_what_lies_between_the_first_packet_and_the_last_that_is_settled() {
+    fn gave_up_lists_all_losses_between_the_first_and_the_last_settled_packet() {
         let mut detector = LossDetector::new(1);
         assert!(!detector.gave_up(0));
         for sequence in [5, 6, 9] {
-            detector.on_arrival(sequence, at(sequence));
+            detector.on_arrival(sequence, ms(sequence));
         }
         assert_eq!([4, 5, 8, 9, 10].map(|sequence| detector.gave_up(sequence)), [false, true, true, false, false]);
     }
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn a_detector_that_waits_for_one_takes_any_jump_for_a_loss() {
         let mut detector = LossDetector::new(1);
-        assert_eq!(detector.on_arrival(0, at(0)), None);
-        assert_eq!(detector.on_arrival(2, at(2)), Some(Gap { before: (0, at(0)), after: (2, at(2)) }));
-        assert_eq!(detector.on_arrival(1, at(3)), None);
+        assert_eq!(detector.on_arrival(0, ms(0)), None);
+        assert_eq!(detector.on_arrival(2, ms(2)), Some(Gap { before: (0, ms(0)), after: (2, ms(2)) }));
+        assert_eq!(detector.on_arrival(1, ms(3)), None);
     }
 
     proptest! {
@@ -176,7 +176,7 @@ mod tests {
             let (mut detector, mut lost) = (LossDetector::new(wait), Vec::new());
             let (mut seen, mut expected) = (Vec::<u64>::new(), Vec::<u64>::new());
             for (_, sequence) in order {
-                if let Some(gap) = detector.on_arrival(sequence, at(0)) {
+                if let Some(gap) = detector.on_arrival(sequence, ms(0)) {
                     lost.extend(gap.before.0 + 1..gap.after.0);
                 }
                 seen.push(sequence);

@@ -67,7 +67,7 @@ impl LimitedTimes {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -76,16 +76,16 @@ mod tests {
         let mut limited = LimitedTimes::default();
         let times = |limited: &LimitedTimes, now| {
             [Limit::Receiver, Limit::Congestion, Limit::Application, Limit::Nothing]
-                .map(|by| limited.time(by, at(now)).nanos() / 1_000_000)
+                .map(|by| limited.time(by, ms(now)).nanos() / 1_000_000)
         };
         assert_eq!(times(&limited, 50), [0, 0, 0, 0], "it has not begun");
-        limited.change(at(100), Limit::Congestion);
-        limited.change(at(130), Limit::Congestion);
-        limited.change(at(150), Limit::Receiver);
-        limited.change(at(170), Limit::Application);
+        limited.change(ms(100), Limit::Congestion);
+        limited.change(ms(130), Limit::Congestion);
+        limited.change(ms(150), Limit::Receiver);
+        limited.change(ms(170), Limit::Application);
         assert_eq!(times(&limited, 175), [20, 50, 5, 0], "the last is still going on");
-        limited.change(at(180), Limit::Receiver);
-        limited.change(at(200), Limit::Nothing);
+        limited.change(ms(180), Limit::Receiver);
+        limited.change(ms(200), Limit::Nothing);
         assert_eq!(times(&limited, 900), [40, 50, 10, 0], "nothing counts after the end");
     }
 }

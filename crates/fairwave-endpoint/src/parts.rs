@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn all_parts_are_full_but_the_last() {
+    fn parts_are_full_except_the_last() {
         let mut queue = SendQueue::new(1000);
         queue.push(unit(0, 2500));
         let sizes: Vec<_> =
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cleared_waits_no_more_and_the_next_unit_begins_with_its_first_part() {
+    fn cleared_units_no_longer_wait_and_the_next_unit_begins_with_its_first_part() {
         let mut queue = SendQueue::new(1000);
         queue.push(unit(0, 2500));
         queue.pop(Instant::ZERO);
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_unit_is_complete_once_and_no_byte_is_lost(sizes in prop::collection::vec(0u32..9000, 1..30)) {
+        fn units_are_complete_once_and_no_byte_is_lost(sizes in prop::collection::vec(0u32..9000, 1..30)) {
             let (mut queue, mut assembly) = (SendQueue::new(1000), Assembly::default());
             sizes.iter().enumerate().for_each(|(id, &size)| queue.push(unit(id as u32, size)));
             let (mut bytes, mut complete) = (0, Vec::new());

@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_as_large_as_can_be() {
+    fn sizes_that_do_not_fit_saturate() {
         assert_eq!([0, 65_535, 65_536].map(|size| narrow(Bytes::new(size))), [0, 65_535, 65_535]);
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn one_version_is_sent_and_another_from_the_next_i_frame_on() {
+    fn versions_change_at_the_next_i_frame() {
         let (layers, mut subscription) = (LayerRates::versions(&rates()).expect("versions"), Subscription::default());
         assert_eq!(sent_layers(&mut subscription, &layers, 2, FrameType::I), [1]);
         assert_eq!(sent_layers(&mut subscription, &layers, 3, FrameType::P), [1], "P refers to the second version");
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_layers_is_sent() {
+    fn video_without_layers_is_sent() {
         assert!(Subscription::default().takes(&LayerRates::default(), 0, &unit(0, FrameType::None)));
     }
 }

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_host_has_an_address_of_its_own_in_a_documentation_range() {
+    fn hosts_have_distinct_addresses_in_a_documentation_range() {
         for number in 0..MOST_HOSTS {
             let address = address(number).expect("an address");
             assert!(address.is_documentation(), "{address}");

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn any_controller_of_the_kernel_has_a_sane_name() {
+    fn controllers_of_the_kernel_have_sane_names() {
         for (name, sane) in [
             ("fw_gamma", true),
             ("bbr2-x", true),

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_again_is_a_retransmission_also_where_numbers_go_round() {
+    fn repeats_are_retransmissions_also_after_a_wrap() {
         let here = Ipv4Addr::LOCALHOST;
         let listener = listening(here, 0).expect("a listener");
         let there = listener.local_addr().expect("bound").as_socket_ipv4().expect("IPv4");

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn without_values_there_is_nothing_to_say() {
+    fn no_values_give_no_percentile() {
         assert_eq!((Lateness::default().percentile(0.5), Lateness::default().worst()), (None, None));
     }
 }

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_put_is_found_until_it_is_too_old() {
+    fn stored_items_are_found_until_they_are_too_old() {
         let (sender, ssrc) = (Backstage::new(), Ssrc(4));
         let receiver = sender.clone();
         assert_eq!(receiver.picture(ssrc, 3), None);

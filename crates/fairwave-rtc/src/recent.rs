@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_keeps_what_a_ring_of_full_size_keeps(
+        fn keeps_the_same_as_a_ring_of_full_size(
             numbers in prop::collection::vec(prop_oneof![0u64..200, 65_400u64..65_600, any::<u64>()], 0..400),
         ) {
             let (mut recent, mut whole) = (Recent::<usize, 128>::default(), vec![None; 128]);

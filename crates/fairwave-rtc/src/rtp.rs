@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn each_stream_has_a_number_of_its_own() {
+    fn streams_have_different_numbers() {
         let mut numbers = std::collections::BTreeSet::new();
         for kind in StreamKind::ALL {
             for simulcast in 0..4 {

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn every_network_is_a_scenario_with_sources() {
+    fn networks_are_scenarios_with_sources() {
         for network in AccessNetwork::ALL {
             let data = network.data().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_scenario_writes_wins_over_the_network() {
+    fn keys_of_the_scenario_win_over_the_network() {
         let text =
             scenario("{ network = \"lte\", bottleneck = { delay = \"99 ms\", reverse = { rate = \"1 Mb/s\" } } }");
         let expanded = Scenario::from_toml(&text, "n.toml").expect("read").expand_preset().expect("expanded");

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn how_often_is_read_and_written_in_its_own_unit() {
+    fn frequency_is_read_and_written_in_its_unit() {
         for (text, per_second) in [("2 per s", 2.0), ("30 per min", 0.5), ("90 per h", 0.025)] {
             let frequency: Frequency = text.parse().expect("a frequency");
             assert_eq!((frequency.events_per_second(), frequency.to_string().as_str()), (per_second, text));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_short_stays_short() {
+    fn short_forms_stay_short() {
         for text in ["\"2 per s\"", r#"{"load":"4 Mb/s","at-most":10}"#] {
             assert_eq!(serde_json::to_string(&arrivals(text)).expect("text"), text);
         }

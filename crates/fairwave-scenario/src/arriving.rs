@@ -164,7 +164,7 @@ impl Scenario {
 mod tests {
     use super::*;
 
-    fn in_progress(steady: &str, seed: u64) -> (usize, usize) {
+    fn flows_in_progress(steady: &str, seed: u64) -> (usize, usize) {
         let text = format!(
             "name = \"s\"\nduration = \"60 s\"\n[[link]]\nfrom = \"a\"\nto = \"b\"\nrate = \"100 Mb/s\"\ndelay = \"1 ms\"\n\
              [[flow]]\nname = \"calls\"\nfrom = \"a\"\nto = \"b\"\ntraffic = \"voice\"\ntransport = \"udp\"\n\
@@ -184,7 +184,7 @@ mod tests {
         let runs = 40;
         let mean = |steady: &str| {
             let (first, last) =
-                (1..=runs).map(|seed| in_progress(steady, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+                (1..=runs).map(|seed| flows_in_progress(steady, seed)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
             (first as f64 / runs as f64, last as f64 / runs as f64)
         };
         // Erlang: 2 per s × 50 s = 100 at any time. The standard deviation of the mean of 40 Poisson numbers is 1.6.

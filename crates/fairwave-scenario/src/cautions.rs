@@ -1,8 +1,8 @@
 //! Warnings about a plan: correct, but probably not intended.
 
 use fairwave_core::link::RecordedLength;
-use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::transport::tcp::control::Marks;
+use fairwave_core::transport::{Properties, TransportConfig};
 use fairwave_core::units::Span;
 
 use crate::plan::{LinkPlan, Plan};

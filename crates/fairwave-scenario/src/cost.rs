@@ -301,7 +301,7 @@ pub(crate) fn check_work(work: &[GroupWork], scenario: &Scenario, problems: &mut
         problems.push(if wasted > hops / 2.0 {
             let (at, name) = traffic(|group| group.work.wasted);
             let what = format!(
-                "what `{name}` does would take about {hops:.1e} events, that is {} of computing",
+                "what `{name}` does would take about {hops:.1e} happenings, that is {} of computing",
                 computing(hops)
             );
             Problem::new(at, what)

@@ -17,8 +17,8 @@ use fairwave_core::quality::playout::PlayoutConfig;
 use fairwave_core::quality::recovery::RecoveryConfig;
 use fairwave_core::random::Seed;
 use fairwave_core::traffic::TrafficConfig;
-use fairwave_core::transport::sfu::{LegRole, RoomSetup};
 use fairwave_core::transport::TransportConfig;
+use fairwave_core::transport::sfu::{LegRole, RoomSetup};
 use fairwave_core::units::{Instant, Span};
 
 pub use crate::call::{Departure, Leg};

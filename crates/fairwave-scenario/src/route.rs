@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_way_leads_there_is_no_route() {
+    fn unreachable_nodes_have_no_route() {
         let edges = [edge(0, 1, 1), edge(1, 2, 1)];
         assert_eq!(Routes::new(4, &edges).route(0, 2), Some(vec![0, 1]));
         assert_eq!(Routes::new(4, &edges).route(2, 0), None);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_refused_with_the_reason() {
+    fn invalid_templates_are_refused_with_the_reason() {
         assert!(Template::parse("s{j}").expect_err("j").contains("{i+1}"));
         assert!(Template::parse("s{i").expect_err("open").contains("not closed"));
         assert!(Template::parse("a.b").expect_err("dot").contains("letters"));

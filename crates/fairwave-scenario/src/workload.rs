@@ -144,7 +144,7 @@ mod tests {
     const CBR: &str = r#"{ "kind": "cbr", "rate": "8 Mb/s", "payload": "960 B" }"#;
 
     #[test]
-    fn what_is_offered_and_carried_costs_its_packets_times_their_hops() {
+    fn carried_load_costs_its_packets_times_their_hops() {
         let udp = workload(CBR, r#"{ "name": "udp" }"#);
         // 1041.67 packets of 1000 bytes on the wire (8.33 Mb/s) over three links. Each packet is one unit.
         let work = udp.work(1.0, 10e6, 3, 3);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_and_not_carried_is_made_in_vain_and_kept_unless_it_is_udp() {
+    fn excess_load_is_wasted_and_kept_unless_it_is_udp() {
         let (udp, tcp) = (workload(CBR, r#"{ "name": "udp" }"#), workload(CBR, r#"{ "name": "tcp/reno" }"#));
         let offered = 8e6 / 7680.0;
         for (workload, kept) in [(udp, 32.0), (tcp, 32.0 + 24.0)] {

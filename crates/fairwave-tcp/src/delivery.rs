@@ -149,7 +149,7 @@ impl DeliveryRate {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -167,16 +167,16 @@ mod tests {
         }
 
         fn send(&mut self, millis: u64, segment: u32, again: bool) {
-            self.rate.sent(at(millis), self.una, segment, again, 0, &self.path);
+            self.rate.sent(ms(millis), self.una, segment, again, 0, &self.path);
             self.path.pipe += 1;
         }
 
         fn acknowledge(&mut self, millis: u64, next: u32) -> RateSample {
             let before = self.path.delivered;
-            self.rate.deliver(at(millis), self.una, next, &mut self.path);
+            self.rate.deliver(ms(millis), self.una, next, &mut self.path);
             self.una = next;
             self.path.pipe -= (self.path.delivered - before) as u32;
-            self.rate.sample(at(millis), 0, &self.path).expect("something is delivered")
+            self.rate.sample(ms(millis), 0, &self.path).expect("something is delivered")
         }
     }
 
@@ -219,32 +219,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_delivered_once_and_the_newest_that_is_delivered_speaks() {
+    fn held_segments_are_delivered_once_and_the_newest_gives_the_sample() {
         let mut rig = Rig::new();
         for segment in 1..=5 {
             rig.send(u64::from(segment), segment, false);
         }
-        rig.rate.deliver(at(103), 3, 5, &mut rig.path);
+        rig.rate.deliver(ms(103), 3, 5, &mut rig.path);
         assert_eq!(rig.path.delivered, 2);
-        let sample = rig.rate.sample(at(103), 0, &rig.path).expect("two");
+        let sample = rig.rate.sample(ms(103), 0, &rig.path).expect("two");
         assert_eq!((sample.newly_delivered, sample.rtt), (2, Span::from_millis(99)), "of segment 4");
-        assert!(rig.rate.sample(at(104), 0, &rig.path).is_none(), "nothing new");
+        assert!(rig.rate.sample(ms(104), 0, &rig.path).is_none(), "nothing new");
         rig.send(110, 1, true);
-        rig.rate.deliver(at(210), 1, 6, &mut rig.path);
+        rig.rate.deliver(ms(210), 1, 6, &mut rig.path);
         assert_eq!(rig.path.delivered, 5, "3 and 4 have been counted");
-        let sample = rig.rate.sample(at(210), 0, &rig.path).expect("three");
+        let sample = rig.rate.sample(ms(210), 0, &rig.path).expect("three");
         assert_eq!((sample.newly_delivered, sample.rtt), (3, Span::MAX), "segment 1 was sent last, and twice");
     }
 
     #[test]
-    fn what_has_been_delivered_and_is_sent_again_all_the_same_does_not_count_twice() {
+    fn delivered_segments_do_not_count_twice() {
         let mut rig = Rig::new();
         rig.send(0, 1, false);
         rig.send(0, 2, false);
-        rig.rate.deliver(at(100), 2, 3, &mut rig.path);
+        rig.rate.deliver(ms(100), 2, 3, &mut rig.path);
         rig.send(200, 1, true);
         rig.send(200, 2, true);
-        rig.rate.deliver(at(300), 1, 3, &mut rig.path);
+        rig.rate.deliver(ms(300), 1, 3, &mut rig.path);
         assert_eq!(rig.path.delivered, 2);
     }
 
@@ -275,15 +275,15 @@ mod tests {
     fn losses_and_marks_are_counted_from_the_sending_on() {
         let mut rig = Rig::new();
         rig.path.lost = 7;
-        rig.rate.sent(at(0), 1, 1, false, 40, &rig.path);
+        rig.rate.sent(ms(0), 1, 1, false, 40, &rig.path);
         rig.path.lost = 9;
-        rig.rate.deliver(at(100), 1, 2, &mut rig.path);
-        let sample = rig.rate.sample(at(100), 43, &rig.path).expect("one");
+        rig.rate.deliver(ms(100), 1, 2, &mut rig.path);
+        let sample = rig.rate.sample(ms(100), 43, &rig.path).expect("one");
         assert_eq!((sample.lost, sample.marked), (2, 3));
     }
 
     #[test]
-    fn after_a_pause_the_interval_begins_with_the_new_flight() {
+    fn interval_begins_with_the_new_flight_after_a_pause() {
         let mut rig = Rig::new();
         rig.send(0, 1, false);
         rig.acknowledge(100, 2);

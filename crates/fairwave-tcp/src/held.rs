@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_held_is_what_was_put_in(
+        fn held_pieces_equal_those_put_in(
             arrivals in prop::collection::vec((1u32..40, 0u8..=255), 1..200), least in prop::sample::select(vec![0u8, 5])
         ) {
             let (mut held, mut plain, mut next) = (OutOfOrderSegments::default(), BTreeMap::new(), 1);

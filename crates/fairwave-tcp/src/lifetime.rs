@@ -73,7 +73,7 @@ impl Lifetime {
 
 #[cfg(test)]
 mod tests {
-    use super::super::storyboards::{TcpWire, at, wire};
+    use super::super::storyboards::{TcpWire, ms, wire};
     use super::super::{Flavour, Preset, TcpConfig};
     use super::*;
     use fairwave_endpoint::Sender;
@@ -89,7 +89,7 @@ mod tests {
             .map(|id| Unit {
                 id,
                 payload: 160,
-                created: at(300 + 20 * u64::from(id)),
+                created: ms(300 + 20 * u64::from(id)),
                 layer: 0,
                 frame_type: FrameType::None,
             })
@@ -114,10 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_is_given_up_and_the_rest_goes_on() {
+    fn old_units_are_given_up_and_the_rest_goes_on() {
         for flavour in ALL {
             let mut path = blocked(flavour, Some(90), &[10, 11], 60);
-            path.run_until(at(4000));
+            path.run_until(ms(4000));
             let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
             let forwards = path.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Forward { .. })).count();
             assert!(forwards > 0, "{flavour:?}");
@@ -128,31 +128,31 @@ mod tests {
     }
 
     #[test]
-    fn without_a_deadline_the_same_loss_blocks_the_line_for_ever() {
+    fn loss_blocks_the_line_if_there_is_no_deadline() {
         let mut path = blocked(Flavour::Newreno, None, &[10], 60);
-        path.run_until(at(4000));
+        path.run_until(ms(4000));
         assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(8));
     }
 
     #[test]
-    fn what_is_young_enough_is_sent_again() {
+    fn young_units_are_sent_again() {
         let mut path = blocked(Flavour::Newreno, Some(1000), &[], 60);
         path.fate = Box::new(|_, _, packet| match packet.body {
             Body::Segment { sequence: 10, retransmission: false, .. } => PathFate::Lose,
             _ => PathFate::Pass,
         });
-        path.run_until(at(4000));
+        path.run_until(ms(4000));
         let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
         assert_eq!(units, (0..60).collect::<Vec<u32>>());
     }
 
     #[test]
-    fn what_waits_for_too_long_is_never_sent_and_leaves_no_hole() {
+    fn units_that_wait_too_long_are_never_sent_and_leave_no_hole() {
         // 80 kb/s with headers through 20 kb/s: once the window is full, three of four units cannot be sent.
         let mut path = wire(Flavour::Newreno, &config(Some(300)), false);
         path.units = speech(200);
         path.bottleneck = Some(Rate::from_bits_per_second(20_000));
-        path.run_until(at(20_000));
+        path.run_until(ms(20_000));
         let data = path.sent.iter().filter(|(_, packet)| matches!(packet.body, Body::Segment { sequence: 1.., .. }));
         let mut numbers: Vec<u32> = data
             .map(|(sent, packet)| match packet.body {
@@ -174,7 +174,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn whatever_is_lost_the_rest_arrives_once_and_in_order_and_the_sender_comes_to_rest(
+        fn random_losses_leave_the_rest_once_in_order_and_an_idle_sender(
             lost in prop::collection::vec(prop::bool::weighted(0.2), 400), flavour in 0usize..5, deadline in 40u64..400,
         ) {
             let mut path = wire(ALL[flavour], &config(Some(deadline)), false);
@@ -184,7 +184,7 @@ mod tests {
                 _ => PathFate::Pass,
             });
             // Long enough for a first packet that is lost ten times, with a timeout that doubles up to 60 s.
-            path.run_until(at(600_000));
+            path.run_until(ms(600_000));
             let units: Vec<u32> = path.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
             prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);
             prop_assert_eq!(path.sender.deadline(), Instant::NEVER);
@@ -204,7 +204,7 @@ mod tests {
             }
             _ => PathFate::Pass,
         });
-        path.run_until(at(6000));
+        path.run_until(ms(6000));
         assert_eq!(path.deliveries.last().map(|(_, delivery)| delivery.unit), Some(59));
     }
 }

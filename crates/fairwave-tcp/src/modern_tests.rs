@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 
 use super::control::{Control, Controller, Path, RateSample, Verdict, Window};
-use super::storyboards::{TcpWire, at, bottleneck, bulk, losing, sendings, sequence, undelayed, wire};
+use super::storyboards::{TcpWire, bottleneck, bulk, losing, ms, sendings, sequence, undelayed, wire};
 use super::*;
 use fairwave_endpoint::path_test::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Sender};
@@ -115,7 +115,7 @@ const SACK: Needs = Needs::recovery(Recovery::Sack);
 #[test]
 fn data_can_be_marked_and_the_syn_acknowledgements_and_what_is_sent_again_cannot() {
     let mut wire = losing(bulk(Flavour::Reno, &marked_by(Marks::Classic)), &[20]);
-    wire.run_until(at(2000));
+    wire.run_until(ms(2000));
     for (_, packet) in &wire.sent {
         let Body::Segment { sequence, retransmission, .. } = packet.body else { continue };
         let expected = if sequence == 0 || retransmission { Ecn::NotEct } else { Ecn::Ect0 };
@@ -125,7 +125,7 @@ fn data_can_be_marked_and_the_syn_acknowledgements_and_what_is_sent_again_cannot
     assert!(wire.feedback.iter().all(|(_, ack)| ack.ecn == Ecn::NotEct));
     for (marks, ecn) in [(Marks::Accurate, Ecn::Ect0), (Marks::Scalable, Ecn::Ect1)] {
         let mut wire = losing(bulk(Flavour::Reno, &marked_by(marks)), &[20]);
-        wire.run_until(at(2000));
+        wire.run_until(ms(2000));
         assert!(wire.sent.iter().all(|(_, packet)| sequence(packet) == 0 || packet.ecn == ecn));
     }
 }
@@ -134,7 +134,7 @@ fn data_can_be_marked_and_the_syn_acknowledgements_and_what_is_sent_again_cannot
 fn a_connection_that_does_not_ask_for_marks_cannot_be_marked() {
     let mut wire = bulk(Flavour::Reno, &TcpConfig::rfc());
     wire.mark = Box::new(|_, _| true);
-    wire.run_until(at(1000));
+    wire.run_until(ms(1000));
     assert!(wire.sent.iter().all(|(_, packet)| packet.ecn == Ecn::NotEct));
     assert!(!wire.feedback.iter().any(|(_, ack)| is_echo(ack)));
 }
@@ -148,7 +148,7 @@ fn a_mark_halves_the_window_and_nothing_is_sent_again_whatever_the_recovery() {
     {
         let config = TcpConfig { receiver_window: Some(40), ..marked_by(marks) };
         let mut wire = bulk(flavour, &config);
-        wire.run_until(at(4000));
+        wire.run_until(ms(4000));
         let marked = wire.sent.iter().find(|(_, packet)| sequence(packet) == 200).expect("sent").0;
         let mut wire = marking(bulk(flavour, &config), &[200]);
         wire.run_until(marked + Span::from_millis(99));
@@ -157,7 +157,7 @@ fn a_mark_halves_the_window_and_nothing_is_sent_again_whatever_the_recovery() {
         let after = wire.sender.view().window.expect("a window");
         // One half (Vegas: three quarters), plus the growth by later acknowledgements.
         assert!(after < 0.8 * before, "{flavour:?} {marks:?}: {before} to {after}");
-        wire.run_until(at(4000));
+        wire.run_until(ms(4000));
         assert_eq!((wire.sender.view().retransmitted, wire.sender.view().timeouts), (0, 0), "{flavour:?} {marks:?}");
         assert!(wire.sender.view().window > Some(after), "and it grows again");
     }
@@ -169,7 +169,7 @@ fn a_marked_window_is_answered_once_and_the_next_one_again() {
     for marks in [Marks::Classic, Marks::Accurate] {
         let (mut wire, log) = noting(&marked_by(marks), SACK, 32.0, f64::INFINITY, true);
         wire.mark = Box::new(|packet, _| (100..132).contains(&sequence(packet)) || sequence(packet) == 170);
-        wire.run_until(at(3000));
+        wire.run_until(ms(3000));
         let marks_told = log.all().iter().filter(|event| matches!(event, Event::Mark)).count();
         assert_eq!(marks_told, 2, "{marks:?}");
         assert!(!log.all().iter().any(|event| matches!(event, Event::Loss)));
@@ -180,7 +180,7 @@ fn a_marked_window_is_answered_once_and_the_next_one_again() {
 fn the_echo_stands_until_the_sender_has_told_of_its_answer_and_opens_no_window() {
     let (mut wire, log) = noting(&marked_by(Marks::Classic), SACK, 10.0, f64::INFINITY, true);
     wire.mark = Box::new(|packet, _| sequence(packet) == 50);
-    wire.run_until(at(3000));
+    wire.run_until(ms(3000));
     let echoes: Vec<u32> = (wire.feedback.iter())
         .filter(|(_, ack)| is_echo(ack))
         .filter_map(|(_, ack)| if let Body::Ack { next, .. } = ack.body { Some(next) } else { None })
@@ -206,7 +206,7 @@ fn each_marked_segment_is_counted_once_even_if_acknowledgements_are_lost_or_dela
         wire.mark = Box::new(|packet, _| sequence(packet) % 7 < 3 && sequence(packet) < 300);
         let mut dice = Seed(4).stream("acks");
         wire.lose_feedback = Box::new(move |_, _| dice.chance(lose));
-        wire.run_until(at(20_000));
+        wire.run_until(ms(20_000));
         let marked = |event: &Event| match event {
             Event::Ack(path) | Event::Other(path) => path.marked,
             _ => 0,
@@ -225,7 +225,7 @@ fn a_loss_within_a_window_whose_mark_was_answered_is_repaired_and_not_answered_a
             Body::Segment { sequence: 120, retransmission: false, .. } => PathFate::Lose,
             _ => PathFate::Pass,
         });
-        wire.run_until(at(3000));
+        wire.run_until(ms(3000));
         let count = |wanted: fn(&Event) -> bool| log.all().iter().filter(|event| wanted(event)).count();
         let recovered = count(|event| matches!(event, Event::Recovered));
         assert_eq!((recovered, sendings(&wire, 120).len()), (1, 2), "{marks:?} {needs:?}");
@@ -246,7 +246,7 @@ fn a_mark_within_a_window_whose_loss_was_answered_is_not_answered() {
         Body::Segment { sequence: 100, retransmission: false, .. } => PathFate::Lose,
         _ => PathFate::Pass,
     });
-    wire.run_until(at(3000));
+    wire.run_until(ms(3000));
     let events = log.all();
     assert_eq!(events.iter().filter(|event| matches!(event, Event::Loss)).count(), 1);
     assert!(!events.iter().any(|event| matches!(event, Event::Mark)));
@@ -259,9 +259,9 @@ fn with_a_threshold_that_marks_nothing_is_lost_and_the_bottleneck_stays_busy() {
         let config = TcpConfig { recovery, initial_threshold: Some(150), ..marked_by(Marks::Classic) };
         let mut wire = bottleneck(flavour, &config, 200);
         wire.mark = Box::new(|_, waiting| waiting >= 120);
-        wire.run_until(at(30_000));
+        wire.run_until(ms(30_000));
         assert_eq!((wire.dropped, wire.sender.view().retransmitted), (0, 0), "{flavour:?}");
-        let goodput = wire.goodput(at(10_000), at(30_000));
+        let goodput = wire.goodput(ms(10_000), ms(30_000));
         assert!(goodput > 0.99 * 10e6 * 1000.0 / 1040.0, "{flavour:?}: {goodput}");
     }
 }
@@ -277,8 +277,8 @@ fn a_law_that_paces_has_its_segments_leave_no_faster_than_its_rate() {
     for recovery in [Recovery::Newreno, Recovery::Sack, Recovery::Rack] {
         let needs = Needs { paces: true, ..Needs::recovery(recovery) };
         let (mut wire, _) = noting(&undelayed(), needs, 1000.0, 500.0, true);
-        wire.run_until(at(4000));
-        let gaps = gaps(&wire, at(300));
+        wire.run_until(ms(4000));
+        let gaps = gaps(&wire, ms(300));
         assert!(gaps.iter().all(|&gap| gap == 2000), "{recovery:?}: {:?}", &gaps[..9]);
         assert!(gaps.len() >= 1849, "{recovery:?}: and no slower: {}", gaps.len());
     }
@@ -290,7 +290,7 @@ fn what_is_sent_again_is_paced_but_for_the_first_of_a_recovery() {
         let needs = Needs { paces: true, ..Needs::recovery(recovery) };
         let (wire, _) = noting(&undelayed(), needs, 60.0, 1000.0, true);
         let mut wire = losing(wire, &[300, 301, 302, 303, 304, 305, 306]);
-        wire.run_until(at(4000));
+        wire.run_until(ms(4000));
         let again: Vec<Instant> = (wire.sent.iter())
             .filter(|(_, packet)| matches!(packet.body, Body::Segment { retransmission: true, .. }))
             .map(|(time, _)| *time)
@@ -305,9 +305,9 @@ fn what_is_sent_again_is_paced_but_for_the_first_of_a_recovery() {
 fn a_paced_window_leaves_at_twice_its_rate_in_slow_start() {
     let config = TcpConfig { pacing: Some(true), initial_window: Some(10), ..TcpConfig::rfc() };
     let mut wire = bulk(Flavour::Newreno, &config);
-    wire.run_until(at(199));
+    wire.run_until(ms(199));
     // Ten segments per 100 ms, twice as fast: one per 5 ms.
-    assert_eq!(gaps(&wire, at(100)), [5000; 9]);
+    assert_eq!(gaps(&wire, ms(100)), [5000; 9]);
 }
 
 #[test]
@@ -317,11 +317,11 @@ fn a_paced_window_leaves_at_a_fifth_more_than_its_rate_in_congestion_avoidance()
     let (mut paced, mut clocked) =
         (bulk(Flavour::Newreno, &config), bulk(Flavour::Newreno, &TcpConfig { pacing: None, ..config }));
     for wire in [&mut paced, &mut clocked] {
-        wire.run_until(at(5000));
+        wire.run_until(ms(5000));
     }
     let window = paced.sender.view().window.expect("a window");
     let least = 1e6 * 0.1 / (1.2 * window);
-    let gaps = gaps(&paced, at(4000));
+    let gaps = gaps(&paced, ms(4000));
     assert!(gaps.iter().all(|&gap| gap as f64 >= 0.9 * least), "{window}: {gaps:?}");
     assert_eq!(paced.deliveries.len() / 50, clocked.deliveries.len() / 50, "without being slower");
 }
@@ -331,7 +331,7 @@ fn a_window_that_has_just_fallen_is_paced_by_what_is_still_out() {
     let config =
         TcpConfig { pacing: Some(true), initial_threshold: Some(20), receiver_window: Some(20), ..TcpConfig::rfc() };
     let mut wire = bulk(Flavour::Newreno, &config);
-    wire.run_until(at(5000));
+    wire.run_until(ms(5000));
     let connection = &mut wire.sender.connection;
     let out = connection.max() - connection.una();
     assert!(out > 10, "{out}");
@@ -346,8 +346,8 @@ fn pacing_may_be_switched_off_for_a_law_that_paces() {
     let needs = Needs { paces: true, ..SACK };
     let config = TcpConfig { pacing: Some(false), ..TcpConfig::rfc() };
     let (mut wire, _) = noting(&config, needs, 100.0, 500.0, true);
-    wire.run_until(at(1000));
-    assert!(gaps(&wire, at(300)).contains(&0));
+    wire.run_until(ms(1000));
+    assert!(gaps(&wire, ms(300)).contains(&0));
 }
 
 #[test]
@@ -369,7 +369,7 @@ fn a_sample_measures_the_rate_of_a_bottleneck_within_a_hundredth() {
             // One and a half times the path's capacity, without a loss.
             let (mut wire, log) = noting(&undelayed(), needs, 1.5 * (rate * 0.1 + 2.0), f64::INFINITY, true);
             wire.bottleneck = Some(Rate::from_bits_per_second(megabits * 1_000_000));
-            wire.run_until(at(3000));
+            wire.run_until(ms(3000));
             let rates: Vec<f64> = log.samples().iter().map(|sample| sample.rate.expect("long enough")).collect();
             let settled = &rates[rates.len() / 2..];
             assert!(settled.len() > 50);
@@ -391,7 +391,7 @@ fn with_losses_samples_stay_at_the_bottlenecks_rate_since_what_is_held_counts() 
         wire.fate = Box::new(
             move |number, _, _| if number > 300 && dice.chance(0.01) { PathFate::Lose } else { PathFate::Pass },
         );
-        wire.run_until(at(10_000));
+        wire.run_until(ms(10_000));
         let samples = log.samples();
         let settled = &samples[samples.len() / 5..];
         // A loss leaves a gap at the bottleneck's output, so the delivery rate is at most its rate, and close to it.
@@ -417,19 +417,19 @@ fn a_sender_that_its_application_holds_back_says_so_with_every_sample() {
     let unit = |id: u32| Unit {
         id,
         payload: 1000,
-        created: at(200 + u64::from(id) * 20),
+        created: ms(200 + u64::from(id) * 20),
         layer: 0,
         frame_type: FrameType::None,
     };
     wire.units = (0..100).map(unit).collect();
-    wire.run_until(at(4000));
+    wire.run_until(ms(4000));
     let samples = log.samples();
     assert_eq!(samples.len(), 100);
     assert!(samples.iter().all(|sample| sample.application_limited));
     let rate = samples.last().and_then(|sample| sample.rate).expect("one");
     assert!((rate / 50.0 - 1.0).abs() < 0.25, "the application's rate: {rate}");
     let (mut wire, log) = noting(&undelayed(), needs, 50.0, f64::INFINITY, true);
-    wire.run_until(at(1000));
+    wire.run_until(ms(1000));
     assert!(log.samples().iter().all(|sample| !sample.application_limited));
 }
 
@@ -438,7 +438,7 @@ fn a_sample_comes_after_the_acknowledgement_that_it_belongs_to_and_before_what_t
     for recovery in [Recovery::Newreno, Recovery::Sack, Recovery::Rack] {
         let needs = Needs { samples: true, ..Needs::recovery(recovery) };
         let (mut wire, log) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
-        wire.run_until(at(1000));
+        wire.run_until(ms(1000));
         let events = log.all();
         for pair in events.chunks(2) {
             assert!(matches!(pair, [Event::Ack(_), Event::Sample(_)]), "{recovery:?}: {pair:?}");
@@ -486,7 +486,7 @@ fn the_preset_linux_is_what_it_says() {
 fn linux_timeout_is_the_round_trip_and_two_tenths_of_a_second() {
     // The window never fills the path, so the round trip remains the path's.
     let mut wire = bulk(Flavour::Sack, &TcpConfig { receiver_window: Some(20), ..linux() });
-    wire.run_until(at(3000));
+    wire.run_until(ms(3000));
     let rto = wire.sender.connection.timeout();
     assert!((300..=342).contains(&(rto.nanos() / 1_000_000)), "{rto}");
 }
@@ -494,7 +494,7 @@ fn linux_timeout_is_the_round_trip_and_two_tenths_of_a_second() {
 #[test]
 fn the_first_segments_are_acknowledged_at_once_and_then_every_second_one() {
     let mut wire = bulk(Flavour::Sack, &TcpConfig { receiver_window: Some(10), ..linux() });
-    wire.run_until(at(2000));
+    wire.run_until(ms(2000));
     let acknowledged: Vec<u32> = (wire.feedback.iter())
         .filter_map(|(_, ack)| if let Body::Ack { next, .. } = ack.body { Some(next) } else { None })
         .collect();
@@ -516,9 +516,9 @@ fn recovery_by_time_repairs_a_lost_tail_without_a_timeout() {
     let timeouts = |recovery| {
         let config = TcpConfig { recovery: Some(recovery), ..TcpConfig::rfc() };
         let mut wire = losing(wire(Flavour::Sack, &config, false), &[28, 29, 30]);
-        let unit = |id: u32| Unit { id, payload: 1000, created: at(300), layer: 0, frame_type: FrameType::None };
+        let unit = |id: u32| Unit { id, payload: 1000, created: ms(300), layer: 0, frame_type: FrameType::None };
         wire.units = (0..30).map(unit).collect();
-        wire.run_until(at(10_000));
+        wire.run_until(ms(10_000));
         (wire.sender.view().timeouts, wire.deliveries.last().expect("all of it").0)
     };
     let ((by_count, late), (by_time, early)) = (timeouts(Recovery::Sack), timeouts(Recovery::Rack));
@@ -536,7 +536,7 @@ fn recovery_by_time_sends_nothing_again_that_is_only_late_by_less_than_a_quarter
                 if sequence(packet) % 40 == 7 { PathFate::Late(Span::from_millis(20)) } else { PathFate::Pass }
             },
         );
-    late.run_until(at(10_000));
+    late.run_until(ms(10_000));
     // Before the first reordering is detected, three held segments count as a loss.
     assert!(late.sender.view().retransmitted <= 1, "{:?}", late.sender.view());
     let mut counted = bulk(Flavour::Sack, &TcpConfig { recovery: Some(Recovery::Sack), ..config });
@@ -546,7 +546,7 @@ fn recovery_by_time_sends_nothing_again_that_is_only_late_by_less_than_a_quarter
                 if sequence(packet) % 40 == 7 { PathFate::Late(Span::from_millis(20)) } else { PathFate::Pass }
             },
         );
-    counted.run_until(at(10_000));
+    counted.run_until(ms(10_000));
     assert!(counted.sender.view().retransmitted > 5, "{:?}", counted.sender.view());
 }
 
@@ -563,7 +563,7 @@ fn recovery_by_time_finds_a_retransmission_that_was_lost() {
             }
             PathFate::Pass
         });
-        wire.run_until(at(10_000));
+        wire.run_until(ms(10_000));
         (sendings(&wire, 200).len(), wire.sender.view().timeouts)
     };
     assert_eq!(again(Recovery::Rack), (4, 0));
@@ -574,8 +574,8 @@ fn recovery_by_time_finds_a_retransmission_that_was_lost() {
 fn a_timeout_ends_with_word_of_recovery_where_losses_are_found_by_time() {
     let needs = Needs::recovery(Recovery::Rack);
     let (mut wire, log) = noting(&undelayed(), needs, 10.0, f64::INFINITY, true);
-    wire.fate = Box::new(|_, now, _| if (at(500)..at(2200)).contains(&now) { PathFate::Lose } else { PathFate::Pass });
-    wire.run_until(at(10_000));
+    wire.fate = Box::new(|_, now, _| if (ms(500)..ms(2200)).contains(&now) { PathFate::Lose } else { PathFate::Pass });
+    wire.run_until(ms(10_000));
     assert!(wire.sender.view().timeouts >= 1);
     assert!(log.all().iter().any(|event| matches!(event, Event::Recovered)));
 }
@@ -624,12 +624,12 @@ proptest! {
         wire.bottleneck = bottleneck.map(|megabits| Rate::from_bits_per_second(megabits * 100_000));
         wire.most_acts = 200_000;
         wire.units = (0..150u32)
-            .map(|id| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
+            .map(|id| Unit { id, payload: 160, created: ms(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
             .collect();
         let (lose, twice, late, lose_ack, mark) = trouble;
         let mut dice = Seed(seed).stream("trouble");
         wire.fate = Box::new(move |_, now, _| {
-            if now > at(100_000) { return PathFate::Pass; }
+            if now > ms(100_000) { return PathFate::Pass; }
             let draw = dice.uniform();
             if draw < lose { PathFate::Lose }
             else if draw < lose + twice { PathFate::Twice }
@@ -637,10 +637,10 @@ proptest! {
             else { PathFate::Pass }
         });
         let mut dice = Seed(seed).stream("acks");
-        wire.lose_feedback = Box::new(move |_, now| now < at(100_000) && dice.chance(lose_ack));
+        wire.lose_feedback = Box::new(move |_, now| now < ms(100_000) && dice.chance(lose_ack));
         let mut dice = Seed(seed).stream("marks");
         wire.mark = Box::new(move |_, _| dice.chance(mark));
-        wire.run_until(at(300_000));
+        wire.run_until(ms(300_000));
         let units: Vec<u32> = wire.deliveries.iter().map(|(_, delivery)| delivery.unit).collect();
         if deadline.is_some() {
             prop_assert!(units.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", units);

@@ -67,7 +67,7 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -75,35 +75,35 @@ mod tests {
     fn a_segment_leaves_when_the_one_before_has_had_its_time() {
         let mut pacer = Pacer::default();
         assert_eq!(pacer.free_at(), Instant::ZERO);
-        pacer.sent(at(100), 100.0, false);
-        assert_eq!(pacer.free_at(), at(110));
-        pacer.sent(at(110), 50.0, false);
-        assert_eq!(pacer.free_at(), at(130), "at the rate that held when it left");
-        pacer.sent(at(120), 100.0, false);
-        assert_eq!(pacer.free_at(), at(140), "what did not wait lets those behind it wait");
-        pacer.sent(at(500), 100.0, false);
-        assert_eq!(pacer.free_at(), at(510), "what was not sent in time is not made up for");
+        pacer.sent(ms(100), 100.0, false);
+        assert_eq!(pacer.free_at(), ms(110));
+        pacer.sent(ms(110), 50.0, false);
+        assert_eq!(pacer.free_at(), ms(130), "at the rate that held when it left");
+        pacer.sent(ms(120), 100.0, false);
+        assert_eq!(pacer.free_at(), ms(140), "what did not wait lets those behind it wait");
+        pacer.sent(ms(500), 100.0, false);
+        assert_eq!(pacer.free_at(), ms(510), "what was not sent in time is not made up for");
     }
 
     #[test]
     fn with_credit_a_segment_that_left_late_takes_as_much_off_the_next_gap_at_most_half() {
         let mut pacer = Pacer::default();
-        pacer.sent(at(100), 100.0, false);
-        pacer.sent(at(113), 100.0, true);
-        assert_eq!(pacer.free_at(), at(120), "3 ms late, and on time again");
-        pacer.sent(at(120), 100.0, true);
-        assert_eq!(pacer.free_at(), at(130), "what is on time has no credit");
-        pacer.sent(at(500), 100.0, true);
-        assert_eq!(pacer.free_at(), at(505), "half a segment's time, however late");
-        pacer.sent(at(501), 100.0, true);
-        assert_eq!(pacer.free_at(), at(515), "what did not wait has none");
+        pacer.sent(ms(100), 100.0, false);
+        pacer.sent(ms(113), 100.0, true);
+        assert_eq!(pacer.free_at(), ms(120), "3 ms late, and on time again");
+        pacer.sent(ms(120), 100.0, true);
+        assert_eq!(pacer.free_at(), ms(130), "what is on time has no credit");
+        pacer.sent(ms(500), 100.0, true);
+        assert_eq!(pacer.free_at(), ms(505), "half a segment's time, however late");
+        pacer.sent(ms(501), 100.0, true);
+        assert_eq!(pacer.free_at(), ms(515), "what did not wait has none");
     }
 
     #[test]
     fn a_rate_that_is_no_positive_number_paces_nothing() {
         let mut pacer = Pacer::default();
         for rate in [f64::INFINITY, f64::NAN, 0.0, -5.0] {
-            pacer.sent(at(100), rate, false);
+            pacer.sent(ms(100), rate, false);
         }
         assert_eq!(pacer.free_at(), Instant::ZERO);
     }

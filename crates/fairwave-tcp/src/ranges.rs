@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_the_set_of_what_was_added_and_not_removed(
+        fn ranges_equal_the_set_of_added_numbers(
             steps in prop::collection::vec((0u8..4, 0u32..120, 1u32..12), 1..80),
         ) {
             let (mut ranges, mut plain) = (Ranges::default(), BTreeSet::new());

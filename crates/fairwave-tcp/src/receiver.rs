@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_is_waited_for_no_longer_and_what_follows_it_is_delivered() {
+    fn given_up_segments_are_skipped_and_the_next_are_delivered() {
         let (mut receiver, mut out) = (receiver(TcpConfig::rfc()), Output::default());
         let forward = |next| Packet { body: Body::Forward { next, sent: Instant::ZERO }, ..segment(0) };
         for sequence in [0, 1, 3, 5, 6] {
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_beyond_the_window_or_again_is_thrown_away_and_acknowledged() {
+    fn segments_outside_the_window_and_repeats_are_discarded_and_acknowledged() {
         let mut receiver = receiver(TcpConfig { receiver_window: Some(4), ..TcpConfig::rfc() });
         let acks = acknowledgements(&mut receiver, &[0, 5, 4, 4, 1, 1]);
         assert_eq!(acks[1], (1, vec![]), "5 is beyond 1 to 4");
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_configured_window_everything_in_flight_on_a_fast_path_is_held() {
+    fn default_window_holds_everything_in_flight_on_a_fast_path() {
         let mut receiver = receiver(TcpConfig::rfc());
         acknowledgements(&mut receiver, &[0]);
         let mut out = Output::default();
@@ -555,7 +555,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_unit_arrives_once_and_in_order(
+        fn units_arrive_once_and_in_order(
             mut order in Just((1u32..60).collect::<Vec<_>>()).prop_shuffle(),
             again in proptest::collection::vec((0usize..59, 1u32..60), 0..40),
             delayed in any::<bool>(),

@@ -222,7 +222,7 @@ mod tests {
         }
     }
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -231,7 +231,7 @@ mod tests {
         // RFC 6298 §2.2: SRTT = R, RTTVAR = R/2, RTO = R + 4·R/2 = 3R.
         let limits = limits(RttClock::Fine);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.acknowledged(&limits, at(1100), 1, at(1000));
+        rtt.acknowledged(&limits, ms(1100), 1, ms(1000));
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
         assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
@@ -240,8 +240,8 @@ mod tests {
     fn later_samples_follow_the_filters_of_rfc_6298() {
         let limits = limits(RttClock::Fine);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.acknowledged(&limits, at(1100), 1, at(1000));
-        rtt.acknowledged(&limits, at(1280), 2, at(1100));
+        rtt.acknowledged(&limits, ms(1100), 1, ms(1000));
+        rtt.acknowledged(&limits, ms(1280), 2, ms(1100));
         // RTTVAR = 3/4·50 + 1/4·80 = 57.5, SRTT = 7/8·100 + 1/8·180 = 110, RTO = 110 + 230.
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(110));
         assert_eq!(rtt.timeout(&limits), Span::from_millis(340));
@@ -253,7 +253,7 @@ mod tests {
         let limits = limits(RttClock::Fine);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         for n in 1..200u64 {
-            rtt.acknowledged(&limits, at(1000 * n + 300), n as u32, at(1000 * n));
+            rtt.acknowledged(&limits, ms(1000 * n + 300), n as u32, ms(1000 * n));
         }
         let timeout = rtt.timeout(&limits);
         let over = timeout.saturating_sub(Span::from_millis(310));
@@ -265,7 +265,7 @@ mod tests {
         let limits = limits(RttClock::Fine);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
         for n in 0..50 {
-            rtt.acknowledged(&limits, at(1000 + n), n as u32, at(999 + n));
+            rtt.acknowledged(&limits, ms(1000 + n), n as u32, ms(999 + n));
         }
         assert_eq!(rtt.timeout(&limits), Span::from_millis(200));
         for _ in 0..20 {
@@ -282,8 +282,8 @@ mod tests {
         rtt.expired(&limits);
         rtt.expired(&limits);
         assert_eq!(rtt.timeout(&limits), Span::from_secs(12));
-        rtt.sent_new(at(1000), 5);
-        rtt.acknowledged(&limits, at(1100), 6, at(1000));
+        rtt.sent_new(ms(1000), 5);
+        rtt.acknowledged(&limits, ms(1100), 6, ms(1000));
         assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
 
@@ -291,9 +291,9 @@ mod tests {
     fn a_segment_sent_again_gives_no_sample_on_the_coarse_clock() {
         let limits = limits(RttClock::Coarse);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.sent_new(at(1000), 1);
+        rtt.sent_new(ms(1000), 1);
         rtt.expired(&limits);
-        rtt.acknowledged(&limits, at(9000), 2, at(8900));
+        rtt.acknowledged(&limits, ms(9000), 2, ms(8900));
         assert_eq!(rtt.smoothed(&limits), Span::ZERO);
         assert_eq!(rtt.backoff(), 2, "the doubled timeout is kept until a valid sample");
     }
@@ -303,8 +303,8 @@ mod tests {
         // 104 ms from an instant 5 ms after a tick: 10 ticks. SRTT 80/8, RTTVAR 20/4, RTO 10 + 4·5 ticks.
         let limits = limits(RttClock::Coarse);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.sent_new(at(1005), 1);
-        rtt.acknowledged(&limits, at(1109), 2, at(1005));
+        rtt.sent_new(ms(1005), 1);
+        rtt.acknowledged(&limits, ms(1109), 2, ms(1005));
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
         assert_eq!(rtt.timeout(&limits), Span::from_millis(300));
     }
@@ -314,10 +314,10 @@ mod tests {
         // A second sample of 18 ticks after one of 10: error 8 on 80/8 gives 88/8 (11 ticks); spread 8 − 5 on 20/4 gives 23/4.
         let limits = limits(RttClock::Coarse);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.sent_new(at(1000), 1);
-        rtt.acknowledged(&limits, at(1100), 2, at(1000));
-        rtt.sent_new(at(2000), 2);
-        rtt.acknowledged(&limits, at(2180), 3, at(2000));
+        rtt.sent_new(ms(1000), 1);
+        rtt.acknowledged(&limits, ms(1100), 2, ms(1000));
+        rtt.sent_new(ms(2000), 2);
+        rtt.acknowledged(&limits, ms(2180), 3, ms(2000));
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(110));
         assert_eq!(rtt.timeout(&limits), Span::from_millis(10 * ((23 * 8 + 88) / 8)));
     }
@@ -328,8 +328,8 @@ mod tests {
         let limits = limits(RttClock::Coarse);
         let smoothed = |phase| {
             let mut rtt = RttEstimator::new(&limits, Span::from_millis(phase));
-            rtt.sent_new(at(1005), 1);
-            rtt.acknowledged(&limits, at(1109), 2, at(1005));
+            rtt.sent_new(ms(1005), 1);
+            rtt.acknowledged(&limits, ms(1109), 2, ms(1005));
             rtt.smoothed(&limits)
         };
         assert_eq!((smoothed(0), smoothed(2)), (Span::from_millis(100), Span::from_millis(110)));
@@ -339,25 +339,25 @@ mod tests {
     fn the_coarse_clock_times_one_segment_at_a_time_and_none_twice() {
         let limits = limits(RttClock::Coarse);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.sent_new(at(1000), 1);
-        rtt.sent_new(at(1050), 2);
-        rtt.acknowledged(&limits, at(1060), 1, at(1050));
+        rtt.sent_new(ms(1000), 1);
+        rtt.sent_new(ms(1050), 2);
+        rtt.acknowledged(&limits, ms(1060), 1, ms(1050));
         assert_eq!(rtt.smoothed(&limits), Span::ZERO, "segment 1 is not acknowledged yet");
-        rtt.acknowledged(&limits, at(1100), 2, at(1050));
+        rtt.acknowledged(&limits, ms(1100), 2, ms(1050));
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(100));
-        rtt.sent_new(at(1100), 1);
-        rtt.acknowledged(&limits, at(1900), 3, at(1100));
+        rtt.sent_new(ms(1100), 1);
+        rtt.acknowledged(&limits, ms(1900), 3, ms(1100));
         assert_eq!(rtt.smoothed(&limits), Span::from_millis(100), "it has been timed before");
     }
 
     #[test]
-    fn what_a_recovery_distrusts_or_sends_again_gives_no_sample() {
+    fn distrusted_and_resent_segments_give_no_sample() {
         let limits = limits(RttClock::Coarse);
         let sampled = |spoil: &dyn Fn(&mut RttEstimator)| {
             let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-            rtt.sent_new(at(1000), 4);
+            rtt.sent_new(ms(1000), 4);
             spoil(&mut rtt);
-            rtt.acknowledged(&limits, at(1100), 5, at(1000));
+            rtt.acknowledged(&limits, ms(1100), 5, ms(1000));
             rtt.smoothed(&limits) > Span::ZERO
         };
         assert!(sampled(&|_| {}));
@@ -370,26 +370,26 @@ mod tests {
     fn a_partial_acknowledgement_is_a_sample_for_the_fine_clock_and_ends_the_coarse_ones_timing() {
         let fine = limits(RttClock::Fine);
         let mut rtt = RttEstimator::new(&fine, Span::ZERO);
-        rtt.acknowledged_partially(&fine, at(1100), 2, at(1000));
+        rtt.acknowledged_partially(&fine, ms(1100), 2, ms(1000));
         assert_eq!(rtt.smoothed(&fine), Span::from_millis(100));
         let coarse = limits(RttClock::Coarse);
         let mut rtt = RttEstimator::new(&coarse, Span::ZERO);
         rtt.expired(&coarse);
-        rtt.sent_new(at(1000), 4);
-        rtt.acknowledged_partially(&coarse, at(1100), 4, at(1000));
+        rtt.sent_new(ms(1000), 4);
+        rtt.acknowledged_partially(&coarse, ms(1100), 4, ms(1000));
         assert_eq!(rtt.backoff(), 2, "the segment that is timed is not acknowledged");
-        rtt.acknowledged_partially(&coarse, at(1100), 5, at(1000));
+        rtt.acknowledged_partially(&coarse, ms(1100), 5, ms(1000));
         assert_eq!((rtt.backoff(), rtt.smoothed(&coarse)), (1, Span::ZERO));
-        rtt.acknowledged(&coarse, at(1200), 6, at(1000));
+        rtt.acknowledged(&coarse, ms(1200), 6, ms(1000));
         assert_eq!(rtt.smoothed(&coarse), Span::ZERO, "nothing is timed any more");
     }
 
     #[test]
-    fn beyond_eight_times_the_timeout_the_old_round_trip_is_forgotten() {
+    fn round_trip_is_forgotten_after_eight_timeouts() {
         let limits = limits(RttClock::Coarse);
         let mut rtt = RttEstimator::new(&limits, Span::ZERO);
-        rtt.sent_new(at(1000), 1);
-        rtt.acknowledged(&limits, at(1100), 2, at(1000));
+        rtt.sent_new(ms(1000), 1);
+        rtt.acknowledged(&limits, ms(1100), 2, ms(1000));
         for _ in 0..3 {
             rtt.expired(&limits);
         }
@@ -407,11 +407,11 @@ mod tests {
         rtt.expired(&short);
         rtt.restart_after_lost_syn(&short);
         assert_eq!(rtt.timeout(&short), Span::from_secs(3));
-        rtt.acknowledged(&short, at(1100), 1, at(1000));
+        rtt.acknowledged(&short, ms(1100), 1, ms(1000));
         assert_eq!(rtt.timeout(&short), Span::from_millis(300), "the next measurement ends it");
         let long = RtoLimits { initial: Span::from_secs(3), ..short };
         let mut rtt = RttEstimator::new(&long, Span::ZERO);
-        rtt.acknowledged(&long, at(1100), 1, at(1000));
+        rtt.acknowledged(&long, ms(1100), 1, ms(1000));
         rtt.restart_after_lost_syn(&long);
         assert_eq!(rtt.timeout(&long), Span::from_millis(300));
     }

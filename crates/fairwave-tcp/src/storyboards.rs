@@ -16,7 +16,7 @@ pub(super) type TcpWire = Wire<TcpSender, TcpReceiver>;
 
 const DELAY: Span = Span::from_millis(50);
 
-pub(super) fn at(millis: u64) -> Instant {
+pub(super) fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -75,7 +75,7 @@ fn windows(wire: &mut TcpWire, from: u64, to: u64) -> Vec<f64> {
     (from..to)
         .step_by(10)
         .map(|now| {
-            wire.run_until(at(now));
+            wire.run_until(ms(now));
             wire.sender.view().window.expect("a window")
         })
         .collect()
@@ -85,9 +85,9 @@ fn windows(wire: &mut TcpWire, from: u64, to: u64) -> Vec<f64> {
 fn slow_start_doubles_the_window_each_round_trip_after_the_handshake() {
     let config = TcpConfig { initial_window: Some(2), ..undelayed() };
     let mut wire = bulk(Flavour::Reno, &config);
-    wire.run_until(at(499));
+    wire.run_until(ms(499));
     let per_round: Vec<usize> = (0..5)
-        .map(|n| wire.sent.iter().filter(|(time, _)| *time >= at(n * 100) && *time < at(n * 100 + 100)).count())
+        .map(|n| wire.sent.iter().filter(|(time, _)| *time >= ms(n * 100) && *time < ms(n * 100 + 100)).count())
         .collect();
     assert_eq!(per_round, [1, 2, 4, 8, 16]);
 }
@@ -118,11 +118,11 @@ fn rfc_5681_section_4_2_acknowledgements_are_delayed_unless_the_preset_is_ns2s()
 }
 
 #[test]
-fn it_shows_its_threshold_and_the_rate_of_a_window_per_round_trip() {
+fn view_shows_the_threshold_and_the_rate_of_a_window_per_round_trip() {
     let config = TcpConfig { initial_threshold: Some(64), ..TcpConfig::rfc() };
     let mut wire = bulk(Flavour::Reno, &config);
     assert!(wire.sender.view().rate.is_none(), "no round trip is known");
-    wire.run_until(at(499));
+    wire.run_until(ms(499));
     let view = wire.sender.view();
     assert_eq!(view.slow_start_threshold, Some(64.0));
     let (window, round_trip) = (view.window.expect("a window"), view.smoothed_rtt.expect("a round trip"));
@@ -133,7 +133,7 @@ fn it_shows_its_threshold_and_the_rate_of_a_window_per_round_trip() {
 #[test]
 fn a_segment_of_bulk_data_is_made_when_it_is_sent_and_so_is_the_syn() {
     let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::rfc()), &[0]);
-    wire.run_until(at(1500));
+    wire.run_until(ms(1500));
     let made = wire.sent.iter().map(|(time, packet)| match packet.body {
         Body::Segment { created, .. } => created == *time,
         _ => false,
@@ -147,7 +147,7 @@ fn the_initial_window_depends_on_the_segments_size() {
     for (bytes, window) in [(536, 4), (1095, 4), (1096, 3), (1460, 3), (2190, 3), (2191, 2)] {
         let config = TcpConfig { segment: Some(Bytes::new(bytes)), ..TcpConfig::rfc() };
         let mut wire = bulk(Flavour::Reno, &config);
-        wire.run_until(at(199));
+        wire.run_until(ms(199));
         let data = wire.sent.iter().filter(|(_, packet)| sequence(packet) > 0).count();
         assert_eq!(data, window, "segments of {bytes} bytes");
     }
@@ -156,7 +156,7 @@ fn the_initial_window_depends_on_the_segments_size() {
 #[test]
 fn three_duplicates_bring_the_segment_again_at_once() {
     let mut wire = losing(bulk(Flavour::Reno, &TcpConfig::rfc()), &[20]);
-    wire.run_until(at(2000));
+    wire.run_until(ms(2000));
     let times = sendings(&wire, 20);
     assert_eq!(times.len(), 2);
     assert_eq!(times[1] - times[0], 100, "one round trip later");
@@ -171,11 +171,11 @@ fn fast_recovery_halves_what_was_in_flight_and_lets_a_segment_go_for_each_furthe
     // allows, eight are then in flight.
     let config = TcpConfig { receiver_window: Some(16), limited_transmit: Some(false), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(Flavour::Reno, &config), &[50]);
-    wire.run_until(at(3000));
+    wire.run_until(ms(3000));
     let times = sendings(&wire, 50);
     assert_eq!((times.len(), times[1] - times[0]), (2, 100));
     let new: Vec<u32> = (wire.sent.iter())
-        .filter(|(time, p)| *time >= at(times[1]) && *time <= at(times[1] + 100) && sequence(p) > 65)
+        .filter(|(time, p)| *time >= ms(times[1]) && *time <= ms(times[1] + 100) && sequence(p) > 65)
         .map(|(_, p)| sequence(p))
         .collect();
     assert_eq!(new, (66..74).collect::<Vec<u32>>());
@@ -189,7 +189,7 @@ fn a_partial_acknowledgement_brings_the_next_missing_segment_one_round_trip_afte
     const LOST: &[u32] = &[40, 42, 44, 46];
     let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(Flavour::Newreno, &config), LOST);
-    wire.run_until(at(6000));
+    wire.run_until(ms(6000));
     let again: Vec<u64> = LOST.iter().map(|&segment| sendings(&wire, segment)[1]).collect();
     assert!(again.windows(2).all(|pair| pair[1] - pair[0] == 100), "{again:?}");
     assert_eq!((wire.sender.view().timeouts, wire.sender.view().fast_retransmits), (0, 1), "one recovery for all");
@@ -201,7 +201,7 @@ fn vegas_needs_but_one_duplicate_where_a_segment_has_been_out_for_longer_than_it
     let timeouts = |flavour| {
         let config = TcpConfig { receiver_window: Some(3), limited_transmit: Some(false), ..ns2() };
         let mut wire = losing(bulk(flavour, &config), &[40]);
-        wire.run_until(at(4000));
+        wire.run_until(ms(4000));
         (sendings(&wire, 40).len(), wire.sender.view().timeouts)
     };
     assert_eq!(timeouts(Flavour::Reno), (2, 1));
@@ -212,7 +212,7 @@ fn vegas_needs_but_one_duplicate_where_a_segment_has_been_out_for_longer_than_it
 fn recovery_from(flavour: Flavour, segments: &'static [u32], last: u32) -> (Instant, u64) {
     let config = TcpConfig { initial_threshold: Some(16), ..TcpConfig::rfc() };
     let mut wire = losing(bulk(flavour, &config), segments);
-    wire.run_until(at(6000));
+    wire.run_until(ms(6000));
     let done = wire.deliveries.iter().find(|(_, d)| d.unit + 1 == last).map(|(time, _)| *time).expect("it is repaired");
     (done, wire.sender.view().timeouts)
 }
@@ -245,9 +245,9 @@ fn tahoe_starts_from_one_segment_where_reno_halves() {
 #[test]
 fn the_timeout_doubles_with_each_expiry() {
     let mut wire = bulk(Flavour::Reno, &ns2());
-    wire.fate = Box::new(|_, now, _| if now >= at(1000) { PathFate::Lose } else { PathFate::Pass });
-    wire.run_until(at(20_000));
-    let first_lost = wire.sent.iter().find(|(time, _)| *time >= at(1000)).map(|(_, p)| sequence(p)).expect("sent");
+    wire.fate = Box::new(|_, now, _| if now >= ms(1000) { PathFate::Lose } else { PathFate::Pass });
+    wire.run_until(ms(20_000));
+    let first_lost = wire.sent.iter().find(|(time, _)| *time >= ms(1000)).map(|(_, p)| sequence(p)).expect("sent");
     let times = sendings(&wire, first_lost);
     let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
     assert!(gaps.len() >= 4, "{gaps:?}");
@@ -263,7 +263,7 @@ fn a_round_trip_of_what_was_sent_again_is_not_believed() {
     // data is measured.
     let config = TcpConfig { initial_window: Some(1), ..ns2() };
     let mut wire = losing(bulk(Flavour::Reno, &config), &[1]);
-    wire.run_until(at(10_000));
+    wire.run_until(ms(10_000));
     assert!(wire.sender.view().smoothed_rtt < Some(0.2), "{:?}", wire.sender.view());
     assert_eq!(wire.sender.view().timeouts, 1);
 }
@@ -273,7 +273,7 @@ fn limited_transmit_sends_two_new_segments_on_the_first_duplicates() {
     let new_on_duplicates = |limited| {
         let config = TcpConfig { limited_transmit: Some(limited), initial_threshold: Some(8), ..ns2() };
         let mut wire = losing(bulk(Flavour::Reno, &config), &[30]);
-        wire.run_until(at(3000));
+        wire.run_until(ms(3000));
         wire.sender.view().timeouts + 10 * u64::from(sendings(&wire, 30).len() as u32)
     };
     assert_eq!(new_on_duplicates(true), 20);
@@ -283,7 +283,7 @@ fn limited_transmit_sends_two_new_segments_on_the_first_duplicates() {
         let config = TcpConfig { limited_transmit: Some(limited), receiver_window: Some(5), ..ns2() };
         let config = TcpConfig { initial_threshold: Some(3), ..config };
         let mut wire = losing(bulk(Flavour::Reno, &config), &[4]);
-        wire.run_until(at(3000));
+        wire.run_until(ms(3000));
         wire.sender.view().timeouts
     };
     assert_eq!((timeouts(true), timeouts(false)), (0, 1));
@@ -307,7 +307,7 @@ fn sawtooth(alpha: f64, beta: f64, peak: f64) -> (f64, f64) {
     while losses.len() < 6 {
         now += 10;
         assert!(now < 10_000_000, "{} losses by {now} ms: the window never gets to {peak}", losses.len());
-        wire.run_until(at(now));
+        wire.run_until(ms(now));
         let window = wire.sender.view().window.expect("a window");
         if window >= peak && losses.last().is_none_or(|last| now > last + 300) {
             losses.push(now);
@@ -350,7 +350,7 @@ fn vegas_keeps_between_alpha_and_beta_segments_queued_and_loses_none() {
         &TcpConfig { receiver_window: Some(300), header: Some(Bytes::new(40)), ..ns2() },
         100,
     );
-    wire.run_until(at(20_000));
+    wire.run_until(ms(20_000));
     let pipe = 10e6 * 0.1 / (1040.0 * 8.0);
     let windows = windows(&mut wire, 20_000, 30_000);
     for window in windows {
@@ -358,22 +358,22 @@ fn vegas_keeps_between_alpha_and_beta_segments_queued_and_loses_none() {
         assert!((0.5..=4.5).contains(&queued), "{queued} segments stand in the queue");
     }
     assert_eq!(wire.dropped, 0);
-    assert!(wire.goodput(at(20_000), at(30_000)) > 0.99 * 10e6 * 1000.0 / 1040.0);
+    assert!(wire.goodput(ms(20_000), ms(30_000)) > 0.99 * 10e6 * 1000.0 / 1040.0);
 }
 
 #[test]
 fn westwood_estimates_the_rate_that_it_gets() {
     for flavour in [Flavour::Westwood, Flavour::WestwoodPlus] {
         let mut wire = bottleneck(flavour, &TcpConfig { receiver_window: Some(300), ..ns2() }, 60);
-        wire.run_until(at(20_000));
+        wire.run_until(ms(20_000));
         let (mut estimates, mut now) = (Vec::new(), 20_000);
         while now < 40_000 {
             now += 100;
-            wire.run_until(at(now));
+            wire.run_until(ms(now));
             estimates.push(wire.sender.view().estimate.expect("Westwood has one").value());
         }
         let estimate = estimates.iter().sum::<f64>() / estimates.len() as f64;
-        let true_rate = wire.goodput(at(20_000), at(40_000));
+        let true_rate = wire.goodput(ms(20_000), ms(40_000));
         assert!((estimate / true_rate - 1.0).abs() < 0.05, "{flavour:?}: {estimate} for {true_rate}");
     }
 }
@@ -381,12 +381,12 @@ fn westwood_estimates_the_rate_that_it_gets() {
 #[test]
 fn the_rate_of_a_wave_is_that_of_the_bottleneck() {
     let mut wire = bottleneck(Flavour::Real, &TcpConfig { receiver_window: Some(300), ..ns2() }, 100);
-    wire.run_until(at(20_000));
+    wire.run_until(ms(20_000));
     let bottleneck = 10e6 * 1000.0 / 1040.0;
     let mut now = 20_000;
     while now < 25_000 {
         now += 100;
-        wire.run_until(at(now));
+        wire.run_until(ms(now));
         let rate = wire.sender.view().estimate.expect("Westwood has one").value();
         assert!((rate / bottleneck - 1.0).abs() < 0.05, "{rate} for {bottleneck}");
     }
@@ -410,8 +410,8 @@ fn real_keeps_its_window_on_random_loss_where_reno_does_not() {
 fn gamma_lowers_the_window_before_the_buffer_overflows() {
     let drops = |flavour| {
         let mut wire = bottleneck(flavour, &TcpConfig { receiver_window: Some(400), ..ns2() }, 120);
-        wire.run_until(at(60_000));
-        (wire.dropped, wire.goodput(at(20_000), at(60_000)))
+        wire.run_until(ms(60_000));
+        (wire.dropped, wire.goodput(ms(20_000), ms(60_000)))
     };
     let (reno, gamma) = (drops(Flavour::Reno), drops(Flavour::Gamma));
     assert!(gamma.0 < reno.0, "{gamma:?} {reno:?}");
@@ -424,17 +424,17 @@ fn units_arrive_whole_in_order_and_with_their_birth() {
     let unit = |id: u32| Unit {
         id,
         payload: if id.is_multiple_of(10) { 2500 } else { 160 },
-        created: at(u64::from(id) * 20),
+        created: ms(u64::from(id) * 20),
         layer: 0,
         frame_type: FrameType::None,
     };
     wire.units = (0..200).map(unit).collect();
     let mut dice = Seed(3).stream("loss");
     wire.fate = Box::new(move |_, _, _| if dice.chance(0.05) { PathFate::Lose } else { PathFate::Pass });
-    wire.run_until(at(20_000));
+    wire.run_until(ms(20_000));
     let whole: Vec<_> = wire.deliveries.iter().filter(|(_, d)| d.complete).collect();
     assert_eq!(whole.iter().map(|(_, d)| d.unit).collect::<Vec<_>>(), (0..200).collect::<Vec<_>>());
-    assert!(whole.iter().all(|(_, d)| d.created == at(u64::from(d.unit) * 20)));
+    assert!(whole.iter().all(|(_, d)| d.created == ms(u64::from(d.unit) * 20)));
     assert_eq!(wire.deliveries.iter().map(|(_, d)| u64::from(d.payload)).sum::<u64>(), 20 * 2500 + 180 * 160);
 }
 
@@ -444,22 +444,22 @@ fn an_idle_connection_starts_slowly_again() {
     let burst = |id: u32| Unit {
         id,
         payload: 160,
-        created: if id < 60 { at(1000 + u64::from(id) * 20) } else { at(10_000) },
+        created: if id < 60 { ms(1000 + u64::from(id) * 20) } else { ms(10_000) },
         layer: 0,
         frame_type: FrameType::None,
     };
     wire.units = (0..80).map(burst).collect();
-    wire.run_until(at(10_050));
-    assert_eq!(wire.sent.iter().filter(|(time, _)| *time >= at(10_000)).count(), 1, "one segment, though 20 wait");
+    wire.run_until(ms(10_050));
+    assert_eq!(wire.sent.iter().filter(|(time, _)| *time >= ms(10_000)).count(), 1, "one segment, though 20 wait");
 }
 
 #[test]
-fn nothing_new_leaves_after_the_stop_and_what_was_lost_is_repaired() {
+fn stop_sends_nothing_new_and_repairs_losses() {
     let mut wire = losing(bulk(Flavour::Newreno, &ns2()), &[30]);
-    wire.run_until(at(450));
+    wire.run_until(ms(450));
     let highest = wire.sent.iter().map(|(_, p)| sequence(p)).max().expect("sent");
     wire.sender.on_stop(wire.now);
-    wire.run_until(at(5000));
+    wire.run_until(ms(5000));
     assert_eq!(wire.sent.iter().map(|(_, p)| sequence(p)).max(), Some(highest));
     assert_eq!(wire.deliveries.len() as u32, highest);
     assert_eq!(wire.sender.deadline(), Instant::NEVER);
@@ -469,7 +469,7 @@ fn nothing_new_leaves_after_the_stop_and_what_was_lost_is_repaired() {
 fn random_delays_of_sending_stay_below_their_bound() {
     let config = TcpConfig { send_jitter: Some(Span::from_millis(1)), ..ns2() };
     let mut wire = bulk(Flavour::Reno, &config);
-    wire.run_until(at(2000));
+    wire.run_until(ms(2000));
     assert!(wire.sender.view().sent > 300);
     let data = wire.sent.iter().filter(|(_, p)| sequence(p) > 0);
     assert!(data.clone().all(|(time, _)| time.nanos() % 100_000_000 < 20_000_000));
@@ -483,17 +483,17 @@ fn a_vegas_window_that_has_closed_opens_again_when_nothing_is_in_flight() {
     let config = TcpConfig { preset: Preset::Ns2, receiver_window: Some(10), ..TcpConfig::rfc() };
     let mut wire = wire(Flavour::Vegas, &config, false);
     wire.units = (0..150)
-        .map(|id| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
+        .map(|id| Unit { id, payload: 160, created: ms(u64::from(id) * 10), layer: 0, frame_type: FrameType::None })
         .collect();
-    wire.run_until(at(900));
+    wire.run_until(ms(900));
     let connection = &mut wire.sender.connection;
     connection.set_congestion_window(0.0);
     connection.set_inflation(0);
-    wire.run_until(at(60_000));
+    wire.run_until(ms(60_000));
     assert_eq!(wire.deliveries.len(), 150);
 }
 
-fn any_flavour() -> impl Strategy<Value = Flavour> {
+fn flavours_strategy() -> impl Strategy<Value = Flavour> {
     proptest::sample::select(Flavour::ALL.to_vec())
 }
 
@@ -503,8 +503,8 @@ proptest! {
     /// For any treatment of packets in both directions, each unit arrives once and in order. The sender never has
     /// more outstanding than the receiver's window.
     #[test]
-    fn any_flavour_delivers_every_unit_once_in_order_within_the_window(
-        flavour in any_flavour(),
+    fn flavours_deliver_every_unit_once_in_order_within_the_window(
+        flavour in flavours_strategy(),
         recovery in proptest::option::of(proptest::sample::select(vec![Recovery::Tahoe, Recovery::Reno, Recovery::Newreno, Recovery::Sack, Recovery::Rack])),
         like_ns2 in any::<bool>(),
         delayed in any::<bool>(),
@@ -515,12 +515,12 @@ proptest! {
         let preset = if like_ns2 { Preset::Ns2 } else { Preset::Rfc };
         let config = TcpConfig { preset, recovery, delayed_ack: Some(delayed), receiver_window: Some(window), max_rto: Some(Span::from_secs(4)), ..TcpConfig::rfc() };
         let mut wire = wire(flavour, &config, false);
-        let unit = |id: u32| Unit { id, payload: 160, created: at(u64::from(id) * 10), layer: 0, frame_type: FrameType::None };
+        let unit = |id: u32| Unit { id, payload: 160, created: ms(u64::from(id) * 10), layer: 0, frame_type: FrameType::None };
         wire.units = (0..150).map(unit).collect();
         let mut dice = Seed(seed).stream("trouble");
         let (lose, twice, late, lose_ack) = trouble;
         wire.fate = Box::new(move |_, now, _| {
-            if now > at(200_000) { return PathFate::Pass; }
+            if now > ms(200_000) { return PathFate::Pass; }
             let draw = dice.uniform();
             if draw < lose { PathFate::Lose }
             else if draw < lose + twice { PathFate::Twice }
@@ -528,8 +528,8 @@ proptest! {
             else { PathFate::Pass }
         });
         let mut dice = Seed(seed).stream("acks");
-        wire.lose_feedback = Box::new(move |_, now| now < at(200_000) && dice.chance(lose_ack));
-        wire.run_until(at(400_000));
+        wire.lose_feedback = Box::new(move |_, now| now < ms(200_000) && dice.chance(lose_ack));
+        wire.run_until(ms(400_000));
         let units: Vec<u32> = wire.deliveries.iter().map(|(_, d)| d.unit).collect();
         prop_assert_eq!(units, (0..150).collect::<Vec<_>>());
         prop_assert_eq!(wire.sender.deadline(), Instant::NEVER);
@@ -554,9 +554,9 @@ fn a_sender_says_what_held_it_back_and_for_how_long() {
     let shares = |config: &TcpConfig, units: Vec<Unit>| {
         let mut wire = wire(Flavour::Newreno, config, units.is_empty());
         wire.units = units;
-        wire.run_until(at(10_000));
+        wire.run_until(ms(10_000));
         let limited = wire.sender.view().limited.expect("TCP is held back by something");
-        let times = [Limit::Receiver, Limit::Congestion, Limit::Application].map(|by| limited.time(by, at(10_000)));
+        let times = [Limit::Receiver, Limit::Congestion, Limit::Application].map(|by| limited.time(by, ms(10_000)));
         assert_eq!(times.into_iter().fold(Span::ZERO, |sum, time| sum + time), Span::from_secs(10), "all of its life");
         times.map(|time| time.nanos() / 1_000_000)
     };
@@ -565,7 +565,7 @@ fn a_sender_says_what_held_it_back_and_for_how_long() {
     assert_eq!(shares(&TcpConfig { initial_threshold: Some(2), ..TcpConfig::rfc() }, Vec::new()), [0, 10_000, 0]);
     // A unit per second is sent as soon as it is made, except the first, which waits for the handshake.
     let unit =
-        |id: u32| Unit { id, payload: 160, created: at(u64::from(id) * 1000), layer: 0, frame_type: FrameType::None };
+        |id: u32| Unit { id, payload: 160, created: ms(u64::from(id) * 1000), layer: 0, frame_type: FrameType::None };
     assert_eq!(shares(&TcpConfig::rfc(), (0..9).map(unit).collect()), [0, 100, 9900]);
 }
 

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_requested_after_the_stop() {
+    fn stop_ends_requests() {
         let (mut sender, _) = ends(&PingConfig::default());
         let mut out = Output::default();
         sender.on_stop(Instant::ZERO);

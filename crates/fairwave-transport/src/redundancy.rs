@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn each_copy_and_its_header_are_on_the_wire() {
+    fn copies_and_their_headers_are_on_the_wire() {
         // Section 3: 4 bytes per repeated block and 1 for the datagram's unit, after 40 of IP, UDP and RTP.
         assert_eq!(wire(&send(&mut sender(1, 1200), 160, &[0, 20, 40])), [201, 365, 365]);
         assert_eq!(wire(&send(&mut sender(2, 1200), 160, &[0, 20, 40])), [201, 365, 529]);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_fields_of_rfc_2198_cannot_say_is_not_repeated() {
+    fn units_that_rfc_2198_cannot_describe_are_not_repeated() {
         // 14 bits of 125 µs: 2047.875 ms.
         assert_eq!(wire(&send(&mut sender(1, 1200), 160, &[0, 2047, 4095])), [201, 365, 201]);
         // 10 bits of length. No datagram grows beyond its limit.

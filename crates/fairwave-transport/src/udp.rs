@@ -378,14 +378,14 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_what_it_has_sent_and_that_nothing_waits() {
+    fn view_shows_sent_packets_and_an_empty_backlog() {
         let mut tx = sender(&UdpConfig::default());
         send(&mut tx, unit(0, 3000));
         assert_eq!((tx.view().sent, tx.view().backlog, tx.view().limited), (3, Some(Backlog::default()), None));
     }
 
     #[test]
-    fn nothing_is_sent_after_the_stop() {
+    fn stop_ends_transmission() {
         let mut tx = sender(&UdpConfig::default());
         tx.on_stop(Instant::ZERO);
         assert!(send(&mut tx, unit(0, 160)).is_empty());
@@ -399,7 +399,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_byte_is_delivered_exactly_once_whatever_the_order_and_the_duplicates(
+        fn bytes_are_delivered_exactly_once_despite_reordering_and_duplicates(
             sizes in prop::collection::vec(0u32..5000, 1..20),
             order in prop::collection::vec(any::<prop::sample::Index>(), 1..400),
         ) {

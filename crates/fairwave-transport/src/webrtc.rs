@@ -78,7 +78,7 @@ mod tests {
     use fairwave_media::traffic::{FrameType, Unit};
     use fairwave_units::units::{Instant, Rate};
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_carry_a_call_through_2_percent_of_loss() {
+    fn call_survives_2_percent_of_loss() {
         let mut wire = call(20, r#"{"control": {"name": "fixed", "rate": "700 kb/s"}}"#);
         wire.fate =
             Box::new(|number, _, _| if number > 50 && number % 50 == 0 { PathFate::Lose } else { PathFate::Pass });
-        wire.run_until(at(22_000));
-        wire.sender.settle_media(at(22_000));
-        wire.receiver.settle_media(at(22_000));
+        wire.run_until(ms(22_000));
+        wire.sender.settle_media(ms(22_000));
+        wire.receiver.settle_media(ms(22_000));
         let (sent, received) = (wire.sender.media().expect("sent"), wire.receiver.media().expect("received"));
         let (out, inbound) = (sent.totals[1], received.streams[1].total);
         assert!(out.retransmitted_packets_sent > 20, "{out:?}");

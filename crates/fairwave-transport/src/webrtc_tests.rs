@@ -28,7 +28,7 @@ use fairwave_units::random::Seed;
 use fairwave_units::testing::fuzz_cases;
 use fairwave_units::units::{Instant, Rate, Span};
 
-fn at(millis: u64) -> Instant {
+fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -178,7 +178,7 @@ impl Shown {
     /// Mean estimate between two times (seconds), bits per second.
     fn estimate(&self, from: u64, until: u64) -> f64 {
         let inside =
-            (self.sent.transport.iter()).filter(|sample| (at(from * 1000)..at(until * 1000)).contains(&sample.at));
+            (self.sent.transport.iter()).filter(|sample| (ms(from * 1000)..ms(until * 1000)).contains(&sample.at));
         let rates: Vec<f64> = inside.map(|sample| sample.available_outgoing_bitrate).collect();
         rates.iter().sum::<f64>() / rates.len() as f64
     }
@@ -186,7 +186,7 @@ impl Shown {
 
 /// Runs the call to its end and one second more, and checks its statistics against the invariants of any call.
 fn run(wire: &mut Call, seconds: u64) -> Shown {
-    let end = at(seconds * 1000);
+    let end = ms(seconds * 1000);
     wire.run_until(end);
     wire.receiver.inner.settle_media(end);
     let qualities: Vec<_> =
@@ -295,7 +295,7 @@ fn fixed(rate: &str, more: &str) -> String {
 #[test]
 fn what_is_lost_is_sent_again_and_all_is_accounted_for() {
     let mut wire = call(20, &fixed("800 kb/s", ""), CAMERA);
-    let lost = lose(&mut wire, |number, now, _| number > 50 && number % 33 == 0 && now < at(19_500));
+    let lost = lose(&mut wire, |number, now, _| number > 50 && number % 33 == 0 && now < ms(19_500));
     let shown = run(&mut wire, 20);
     all_are_accounted_for(&wire, &shown, lost.get());
     let (out, inbound) = (shown.out(1), shown.inbound(1));
@@ -315,13 +315,13 @@ fn what_is_lost_is_sent_again_and_all_is_accounted_for() {
 fn flexfec_and_ulpfec_restore_video_where_nack_is_off() {
     let without = {
         let mut wire = call(30, &fixed("800 kb/s", r#", "nack": false"#), CAMERA);
-        lose(&mut wire, |number, now, _| now > at(3_000) && number % 40 == 0);
+        lose(&mut wire, |number, now, _| now > ms(3_000) && number % 40 == 0);
         run(&mut wire, 30)
     };
     assert!(without.inbound(1).pli_count > 3, "{:?}", without.inbound(1));
     for format in ["flexfec", "ulpfec"] {
         let mut wire = call(30, &fixed("800 kb/s", &format!(r#", "nack": false, "fec": "{format}""#)), CAMERA);
-        let lost = lose(&mut wire, |number, now, _| now > at(3_000) && number % 40 == 0);
+        let lost = lose(&mut wire, |number, now, _| now > ms(3_000) && number % 40 == 0);
         let shown = run(&mut wire, 30);
         all_are_accounted_for(&wire, &shown, lost.get());
         let (out, inbound) = (shown.out(1), shown.inbound(1));
@@ -348,7 +348,7 @@ fn ulpfec_among_the_packets_of_frames_of_more_than_48_breaks_none() {
 fn in_band_fec_and_red_restore_speech() {
     let lossy = |media: &str, burst: u64| {
         let mut wire = call(30, &fixed("200 kb/s", ""), media);
-        lose(&mut wire, move |number, now, _| now > at(3_000) && number % 20 < burst);
+        lose(&mut wire, move |number, now, _| now > ms(3_000) && number % 20 < burst);
         run(&mut wire, 30).audio(0)
     };
     let off = r#"{"audio": {"in-band-fec": false}, "video": false}"#;
@@ -392,8 +392,8 @@ fn simulcast_layers_and_screens_arrive_whole() {
         let mut wire = over(call(12, &fixed("5 Mb/s", ""), media), 10_000, 500);
         // Some packets overtake others, and some are lost.
         wire.fate = Box::new(|number, now, _| match number % 60 {
-            7 if now > at(500) => PathFate::Late(Span::from_millis(15)),
-            30 if now > at(500) && now < at(11_500) => PathFate::Lose,
+            7 if now > ms(500) => PathFate::Late(Span::from_millis(15)),
+            30 if now > ms(500) && now < ms(11_500) => PathFate::Lose,
             _ => PathFate::Pass,
         });
         let shown = run(&mut wire, 12);
@@ -419,7 +419,7 @@ fn simulcast_layers_and_screens_arrive_whole() {
 fn an_upper_temporal_layer_may_be_lost_and_nothing_freezes() {
     let media = r#"{"audio": false, "video": {"temporal-layers": 2}}"#;
     let mut wire = call(10, &fixed("1 Mb/s", r#", "nack": false"#), media);
-    lose(&mut wire, |_, now, header| now > at(1_000) && header.temporal > 0);
+    lose(&mut wire, |_, now, header| now > ms(1_000) && header.temporal > 0);
     let shown = run(&mut wire, 10);
     let inbound = shown.inbound(0);
     assert!((160..=172).contains(&inbound.frames_decoded), "{inbound:?}");
@@ -430,7 +430,7 @@ fn an_upper_temporal_layer_may_be_lost_and_nothing_freezes() {
 fn a_lost_key_frame_is_asked_for_each_200_ms_and_a_lost_frame_after_3_s() {
     let table = fixed("800 kb/s", r#", "nack": false"#);
     let mut wire = call(10, &table, EYES);
-    lose(&mut wire, |_, now, _| now < at(300));
+    lose(&mut wire, |_, now, _| now < ms(300));
     let shown = run(&mut wire, 10);
     let (out, inbound) = (shown.out(0), shown.inbound(0));
     assert!((1..=3).contains(&inbound.pli_count) && out.key_frames_encoded == 2, "{inbound:?}");
@@ -438,7 +438,7 @@ fn a_lost_key_frame_is_asked_for_each_200_ms_and_a_lost_frame_after_3_s() {
 
     let mut wire = call(10, &table, EYES);
     let once = Cell::new(false);
-    lose(&mut wire, move |_, now, _| now > at(3_000) && !once.replace(true));
+    lose(&mut wire, move |_, now, _| now > ms(3_000) && !once.replace(true));
     let shown = run(&mut wire, 10);
     let inbound = shown.inbound(0);
     assert_eq!((inbound.pli_count, inbound.key_frames_decoded), (1, 2), "{inbound:?}");
@@ -470,7 +470,7 @@ fn scream_reads_marks_from_reports_of_rfc_8888() {
     assert!(shown.inbound(1).packets_received_with_ce > 10, "{:?}", shown.inbound(1));
     assert_eq!(wire.dropped, 0, "marks keep the queue short");
     let bytes: u64 =
-        (wire.sent.iter().filter(|(when, _)| *when > at(15_000))).map(|(_, packet)| packet.size().get()).sum();
+        (wire.sent.iter().filter(|(when, _)| *when > ms(15_000))).map(|(_, packet)| packet.size().get()).sum();
     let rate = bytes as f64 * 8.0 / 15.0;
     assert!((0.4e6..1.05e6).contains(&rate), "{rate}");
     let late = shown.sent.transport.last().and_then(|sample| sample.round_trip_time).expect("feedback");
@@ -524,12 +524,12 @@ fn a_path_that_repeats_and_reorders_loses_nothing() {
 fn a_path_that_is_silent_for_10_s_comes_back() {
     for table in CONTROLLERS {
         let mut wire = over(call(50, table, CAMERA), 1_000, 40);
-        lose(&mut wire, |_, now, _| (at(10_000)..at(20_000)).contains(&now));
-        wire.lose_feedback = Box::new(|_, now| (at(10_000)..at(20_000)).contains(&now));
+        lose(&mut wire, |_, now, _| (ms(10_000)..ms(20_000)).contains(&now));
+        wire.lose_feedback = Box::new(|_, now| (ms(10_000)..ms(20_000)).contains(&now));
         let shown = run(&mut wire, 50);
         let decoded = |second: u64| {
             let video = shown.received.inbound.iter().filter(|sample| sample.stream.kind == StreamKind::Video);
-            video.filter(|sample| sample.at <= at(second * 1000)).map(|sample| sample.frames_decoded).max().unwrap_or(0)
+            video.filter(|sample| sample.at <= ms(second * 1000)).map(|sample| sample.frames_decoded).max().unwrap_or(0)
         };
         assert!(decoded(50) - decoded(40) > 200, "{table}: {} frames in the last 10 s", decoded(50) - decoded(40));
         let heard = shown.audio(0);
@@ -545,7 +545,7 @@ fn a_path_that_is_silent_for_10_s_comes_back() {
 fn numbers_wrap_in_a_long_call() {
     let media = r#"{"audio": true, "video": {"most": "9 Mb/s", "least": "8 Mb/s"}}"#;
     let mut wire = call(90, &fixed("10 Mb/s", ""), media);
-    let lost = lose(&mut wire, |number, now, _| number > 50 && number % 500 == 0 && now < at(89_000));
+    let lost = lose(&mut wire, |number, now, _| number > 50 && number % 500 == 0 && now < ms(89_000));
     let shown = run(&mut wire, 90);
     let (out, inbound) = (shown.out(1), shown.inbound(1));
     assert!(out.packets_sent > 70_000, "{out:?}");
@@ -560,7 +560,7 @@ fn numbers_wrap_in_a_long_call() {
 fn what_a_call_costs() {
     let mut wire = over(call(300, "{}", CAMERA), 1_000, 30);
     let begun = std::time::Instant::now();
-    wire.run_until(at(300_000));
+    wire.run_until(ms(300_000));
     println!("{:.1} µs for a simulated second of both ends", begun.elapsed().as_secs_f64() * 1e6 / 300.0);
 }
 
@@ -809,13 +809,12 @@ proptest! {
 fn a_session_that_stops_is_not_rated_for_the_silence_after_it() {
     let rated = |stops: bool| {
         let mut wire = call(10, &fixed("700 kb/s", ""), CAMERA);
-        let at = |millis| Instant::ZERO + Span::from_millis(millis);
-        wire.run_until(at(10_000));
+        wire.run_until(ms(10_000));
         if stops {
-            wire.sender.on_stop(at(10_000));
-            wire.run_until(at(20_000));
+            wire.sender.on_stop(ms(10_000));
+            wire.run_until(ms(20_000));
         }
-        wire.receiver.inner.settle_media(at(10_000));
+        wire.receiver.inner.settle_media(ms(10_000));
         let received = wire.receiver.inner.media().expect("a session");
         received.streams.iter().filter_map(StreamSummary::mos).collect::<Vec<f64>>()
     };

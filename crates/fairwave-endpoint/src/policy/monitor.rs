@@ -197,13 +197,13 @@ mod tests {
     use super::*;
     use fairwave_units::units::Span;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     #[test]
     fn an_interval_is_summed_up_in_units_that_are_documented() {
-        let mut monitor = Monitor::new(at(100));
+        let mut monitor = Monitor::new(ms(100));
         monitor.arrived(9, 12_500.0, 3);
         monitor.lost(2);
         monitor.recovered();
@@ -211,16 +211,16 @@ mod tests {
             monitor.delayed(delay);
         }
         monitor.round_trip(0.080);
-        monitor.record_feedback(at(190), 0.025);
+        monitor.record_feedback(ms(190), 0.025);
         // 12 500 B in 100 ms are 1 Mb/s, a quarter of the granted rate.
-        let outcome = monitor.close(at(200), Level::Rate(4e6));
+        let outcome = monitor.close(ms(200), Level::Rate(4e6));
         let wanted = [2.0, 0.0, 0.25, 0.1, 3.0 / 9.0, 0.02, 0.02, 0.08, 0.025, 0.01];
         for (place, (seen, wanted)) in outcome.observation.iter().zip(wanted).enumerate() {
             assert!((seen - wanted).abs() < 1e-9, "place {place}: {seen}, not {wanted}");
         }
         // log2(11) − 10 · 0.02 − 10 · 0.1.
         assert!((Reward::default().evaluate(&outcome) - (11.0_f64.log2() - 0.2 - 1.0)).abs() < 1e-9);
-        let next = monitor.close(at(300), Level::Rate(4e6));
+        let next = monitor.close(ms(300), Level::Rate(4e6));
         assert_eq!(next.observation[1], -20.0, "nothing arrived");
         assert_eq!((next.lost, next.observation[6]), (0.0, 0.0), "what is not known anew has not changed");
         assert!((next.observation[9] - 0.11).abs() < 1e-9);
@@ -228,12 +228,12 @@ mod tests {
 
     #[test]
     fn a_window_counts_by_the_least_round_trip() {
-        let mut monitor = Monitor::new(at(0));
+        let mut monitor = Monitor::new(ms(0));
         monitor.round_trip(0.1);
         monitor.round_trip(0.3);
         monitor.arrived(10, 12_500.0, 0);
         // 16 segments of 1250 B in 100 ms are 1.6 Mb/s; 1 Mb/s arrived.
-        let outcome = monitor.close(at(100), Level::Window(16.0, 1250.0));
+        let outcome = monitor.close(ms(100), Level::Window(16.0, 1250.0));
         assert_eq!((outcome.observation[0], outcome.observation[7]), (4.0, 0.1));
         assert!((outcome.observation[2] - 0.625).abs() < 1e-9);
     }
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn clocks_that_are_apart_do_not_matter() {
         let outcome = |apart: f64| {
-            let mut monitor = Monitor::new(at(0));
+            let mut monitor = Monitor::new(ms(0));
             monitor.delayed(0.050 + apart);
             monitor.delayed(0.090 + apart);
-            monitor.close(at(50), Level::Rate(1e6)).queueing
+            monitor.close(ms(50), Level::Rate(1e6)).queueing
         };
         assert!((outcome(0.0) - 0.02).abs() < 1e-9 && (outcome(-3600.0) - 0.02).abs() < 1e-9);
     }

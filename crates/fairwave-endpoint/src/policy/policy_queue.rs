@@ -132,7 +132,7 @@ impl fmt::Debug for SharedPolicyQueue {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -140,34 +140,34 @@ mod tests {
     fn intervals_end_at_multiples_of_their_length() {
         let mut queue = PolicyQueue::new(Span::from_millis(50), None);
         assert_eq!((queue.has_begun(), queue.due()), (false, Instant::NEVER));
-        queue.begin(at(120), Level::Rate(1e6));
-        assert_eq!((queue.ends(), queue.due()), (at(150), at(150) + Span::from_nanos(1)));
+        queue.begin(ms(120), Level::Rate(1e6));
+        assert_eq!((queue.ends(), queue.due()), (ms(150), ms(150) + Span::from_nanos(1)));
         queue.close();
-        assert_eq!(queue.ends(), at(200));
-        queue.begin(at(250), Level::Rate(1e6));
-        assert_eq!(queue.ends(), at(300), "a beginning at an end belongs to the next");
+        assert_eq!(queue.ends(), ms(200));
+        queue.begin(ms(250), Level::Rate(1e6));
+        assert_eq!(queue.ends(), ms(300), "a beginning at an end belongs to the next");
     }
 
     #[test]
     fn an_action_is_taken_once_cut_to_its_range_and_no_number_is_none() {
         let mut queue = PolicyQueue::new(Span::from_millis(50), None);
-        queue.begin(at(0), Level::Rate(1e6));
-        assert_eq!(queue.take(at(51)), None, "nobody has acted");
+        queue.begin(ms(0), Level::Rate(1e6));
+        assert_eq!(queue.take(ms(51)), None, "nobody has acted");
         for (action, taken) in [(0.5, 0.5), (7.0, 1.0), (f64::NEG_INFINITY, -1.0), (f64::NAN, 0.0)] {
             queue.act(action);
-            assert_eq!((queue.take(at(51)), queue.take(at(51))), (Some(taken), None));
+            assert_eq!((queue.take(ms(51)), queue.take(ms(51))), (Some(taken), None));
         }
     }
 
     #[test]
     fn a_policy_decides_after_the_end_of_the_interval_and_not_at_it() {
         let mut queue = PolicyQueue::new(Span::from_millis(50), Some(Arc::new(Policy::default())));
-        queue.begin(at(0), Level::Rate(1e6));
-        assert_eq!(queue.take(at(50)), None);
-        assert!(queue.take(at(50) + Span::from_nanos(1)).is_some());
-        assert_eq!(queue.ends(), at(100));
+        queue.begin(ms(0), Level::Rate(1e6));
+        assert_eq!(queue.take(ms(50)), None);
+        assert!(queue.take(ms(50) + Span::from_nanos(1)).is_some());
+        assert_eq!(queue.ends(), ms(100));
         // After a silence of an hour, the policy does not compute every interval.
-        assert!(queue.take(at(3_600_000)).is_some());
-        assert_eq!(queue.ends(), at(3_600_000));
+        assert!(queue.take(ms(3_600_000)).is_some());
+        assert_eq!(queue.ends(), ms(3_600_000));
     }
 }

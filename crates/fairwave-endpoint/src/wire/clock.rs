@@ -187,43 +187,43 @@ impl Alignment {
 mod tests {
     use super::*;
 
-    fn at<C>(millis: u64) -> Time<C> {
+    fn ms<C>(millis: u64) -> Time<C> {
         Time::new(Instant::ZERO + Span::from_millis(millis))
     }
 
     #[test]
-    fn by_a_common_clock_the_delay_is_the_difference() {
-        assert_eq!(Alignment::common().delay(at(20), at(65)), Span::from_millis(45));
-        assert_eq!(Alignment::common().delay(at(65), at(20)), Span::ZERO);
+    fn common_clock_gives_the_difference_as_delay() {
+        assert_eq!(Alignment::common().delay(ms(20), ms(65)), Span::from_millis(45));
+        assert_eq!(Alignment::common().delay(ms(65), ms(20)), Span::ZERO);
     }
 
     #[test]
     fn a_report_aligns_clocks_by_half_the_round_trip_whichever_is_ahead() {
         // RFC 3550 §6.4.1: the report carries its sending time. Each direction takes 30 ms.
         for (sent, arrived) in [(1_000, 7_777), (7_777, 1_000)] {
-            let alignment = Alignment::from_sender_report(at(sent), at(arrived), Span::from_millis(60));
-            assert_eq!(alignment.delay(at(sent + 500), at(arrived + 517)), Span::from_millis(47));
-            let there = alignment.convert(at(sent + 500));
-            assert_eq!(there, at(arrived + 470));
-            assert_eq!(alignment.reversed().convert(there), at(sent + 500));
+            let alignment = Alignment::from_sender_report(ms(sent), ms(arrived), Span::from_millis(60));
+            assert_eq!(alignment.delay(ms(sent + 500), ms(arrived + 517)), Span::from_millis(47));
+            let there = alignment.convert(ms(sent + 500));
+            assert_eq!(there, ms(arrived + 470));
+            assert_eq!(alignment.reversed().convert(there), ms(sent + 500));
         }
     }
 
     #[test]
     fn two_machines_whose_walls_agree_are_aligned_by_them() {
-        let sender: Offset<SenderClock, WallClock> = Offset::from_readings(at(5), at(1_700_000_000_000));
-        let receiver: Offset<ReceiverClock, WallClock> = Offset::from_readings(at(99), at(1_700_000_000_010));
+        let sender: Offset<SenderClock, WallClock> = Offset::from_readings(ms(5), ms(1_700_000_000_000));
+        let receiver: Offset<ReceiverClock, WallClock> = Offset::from_readings(ms(99), ms(1_700_000_000_010));
         let alignment = sender.then(receiver.reversed());
-        assert_eq!(alignment.convert(at(5)), at(89));
-        assert_eq!(alignment.delay(at(5), at(100)), Span::from_millis(11));
+        assert_eq!(alignment.convert(ms(5)), ms(89));
+        assert_eq!(alignment.delay(ms(5), ms(100)), Span::from_millis(11));
     }
 
     #[test]
     fn a_time_beyond_the_others_zero_is_its_zero() {
-        let alignment: Alignment = Offset::from_readings(at(100), at(0));
-        assert_eq!(alignment.convert(at(40)), at(0));
+        let alignment: Alignment = Offset::from_readings(ms(100), ms(0));
+        assert_eq!(alignment.convert(ms(40)), ms(0));
         assert_eq!(
-            alignment.convert(Time::new(Instant::NEVER)) - at(0),
+            alignment.convert(Time::new(Instant::NEVER)) - ms(0),
             Span::MAX.saturating_sub(Span::from_millis(100))
         );
     }

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn each_malformed_descriptor_is_refused_for_its_own_reason() {
+    fn malformed_descriptors_are_refused_with_the_reason() {
         let cut = written(Descriptor { part: 1, parts: 3, ..Descriptor::single_part(0, 9, 9, CREATED) });
         let with = |at: usize, value: u8| {
             let mut bytes = cut.clone();

@@ -276,7 +276,7 @@ mod tests {
     const LAW: &str = r#"{"name": "aiamd"}"#;
 
     #[test]
-    fn one_flow_uses_a_link_of_1_megabit_and_two_share_it() {
+    fn flow_uses_a_link_of_1_megabit_and_two_flows_share_it() {
         let course =
             run(&Path::drop_tail(1_000_000, 50, 300), &[(LAW, 0)], limits(300_000, 30_000, 2_500_000), 60).remove(0);
         println!("aiamd: {:.0} kb/s, lost {} of {}", course.mean(30) / 1000.0, course.lost, course.sent);

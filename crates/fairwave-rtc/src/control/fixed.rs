@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gives_what_it_was_told_or_all_that_the_streams_can_use() {
+    fn gives_the_configured_rate_or_all_that_the_streams_can_use() {
         let most = decided(FixedConfig::default());
         assert_eq!((most.target.bits_per_second(), most.pacing.bits_per_second()), (2_000_000, 5_000_000));
         let given = FixedConfig { rate: Some(Rate::from_bits_per_second(400_000)), pacing: 1.0 };

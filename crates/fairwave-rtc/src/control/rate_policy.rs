@@ -200,7 +200,7 @@ mod tests {
     use fairwave_units::units::Span;
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -208,7 +208,7 @@ mod tests {
         let queue = SharedPolicyQueue::new(PolicyQueue::new(Span::from_millis(50), None));
         let config = PolicyConfig { policy_queue: Some(queue.clone()), ..PolicyConfig::default() };
         let mut control = config.controller(Seed(1).stream("control"));
-        control.on_limits(at(0), limits(400_000, 100_000, 1_000_000));
+        control.on_limits(ms(0), limits(400_000, 100_000, 1_000_000));
         (control, queue)
     }
 
@@ -220,8 +220,8 @@ mod tests {
                 queue.close();
                 queue.act(action);
             });
-            assert!(control.deadline() <= at(millis) + Span::from_nanos(1));
-            control.on_timer(at(millis) + Span::from_nanos(1));
+            assert!(control.deadline() <= ms(millis) + Span::from_nanos(1));
+            control.on_timer(ms(millis) + Span::from_nanos(1));
             control.decision().target.bits_per_second()
         };
         assert_eq!(

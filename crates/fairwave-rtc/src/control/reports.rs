@@ -120,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_new_is_told_once() {
+    fn news_is_returned_once() {
         let mut reports = Reports::default();
         let news: Vec<_> = [(5, true), (5, true), (6, false), (6, false), (6, true), (6, true), (5, false)]
             .map(|(sequence, arrived)| reports.take(&report(sequence, 10, arrived.then_some(50))))

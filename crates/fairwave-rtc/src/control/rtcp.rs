@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_two_percent_it_grows_by_eight_percent_and_a_kilobit_of_the_least_of_the_last_second() {
+    fn grows_by_eight_percent_and_a_kilobit_of_the_least_of_the_last_second_up_to_two_percent() {
         let mut rtcp = rtcp();
         assert_eq!(report(&mut rtcp, 1000, 0.02, 100), 433_000.0);
         rtcp.on_timer(Instant::from_seconds(1.5));
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_and_ten_percent_it_stays_and_above_it_loses_half_of_the_loss_once() {
+    fn stays_from_two_to_ten_percent_and_loses_half_of_the_loss_once_above() {
         let mut rtcp = rtcp();
         assert_eq!((report(&mut rtcp, 1000, 0.021, 1000), report(&mut rtcp, 2000, 0.1, 1000)), (400_000.0, 400_000.0));
         assert!((report(&mut rtcp, 3000, 0.2, 100) - 360_000.0).abs() < 1.0);
@@ -273,7 +273,7 @@ mod tests {
     const LAW: &str = r#"{"name": "rtcp"}"#;
 
     #[test]
-    fn one_flow_fills_a_link_and_its_queue_and_two_share_it() {
+    fn flow_fills_a_link_and_its_queue_and_two_flows_share_it() {
         let course =
             run(&Path::drop_tail(1_000_000, 50, 300), &[(LAW, 0)], limits(300_000, 30_000, 2_500_000), 60).remove(0);
         let queue = course.queued[30..].iter().copied().fold(0.0, f64::max);

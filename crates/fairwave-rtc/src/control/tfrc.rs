@@ -237,7 +237,7 @@ mod tests {
         Round { received, lost: false, is_first: false, has_waited: true }
     }
 
-    fn at(ms: u64) -> Instant {
+    fn ms(ms: u64) -> Instant {
         Instant::ZERO + Span::from_millis(ms)
     }
 
@@ -246,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn before_a_loss_the_rate_doubles_each_round_trip_up_to_twice_what_arrives() {
+    fn rate_doubles_each_round_trip_before_a_loss_up_to_twice_the_arrival_rate() {
         let mut tfrc = tfrc();
-        tfrc.on_round(at(100), &round(60_000.0));
+        tfrc.on_round(ms(100), &round(60_000.0));
         assert!(near(tfrc.rate, 100_000.0));
-        tfrc.on_round(at(199), &round(70_000.0));
+        tfrc.on_round(ms(199), &round(70_000.0));
         assert!(near(tfrc.rate, 100_000.0), "not yet a round trip");
-        tfrc.on_round(at(200), &round(80_000.0));
+        tfrc.on_round(ms(200), &round(80_000.0));
         assert!(near(tfrc.rate, 160_000.0), "{}", tfrc.rate);
         assert_eq!(tfrc.view().state, "slow start");
     }
@@ -260,15 +260,15 @@ mod tests {
     #[test]
     fn the_first_interval_gives_the_most_that_has_arrived_and_then_the_equation_rules() {
         let mut tfrc = tfrc();
-        tfrc.on_round(at(100), &round(60_000.0));
+        tfrc.on_round(ms(100), &round(60_000.0));
         tfrc.rounds.events.on_lost(&crate::control::rig::report(50, 100, None).packet, Span::ZERO);
         tfrc.rounds.highest = 50;
-        tfrc.on_round(at(200), &Round { lost: true, is_first: true, ..round(50_000.0) });
+        tfrc.on_round(ms(200), &Round { lost: true, is_first: true, ..round(50_000.0) });
         assert!(near(tfrc.rate, 60_000.0), "{}", tfrc.rate);
         assert!(near(throughput(1000.0, 0.1, tfrc.loss), 60_000.0) && tfrc.view().state == "equation");
         // A long open interval raises the rate to at most twice the receive rate.
         tfrc.rounds.highest = 100_000;
-        tfrc.on_round(at(500), &round(70_000.0));
+        tfrc.on_round(ms(500), &round(70_000.0));
         assert!(near(tfrc.rate, 140_000.0), "{}", tfrc.rate);
     }
 
@@ -276,33 +276,33 @@ mod tests {
     fn a_sender_limited_by_its_data_keeps_the_highest_and_halves_it_at_a_loss() {
         let mut tfrc = tfrc();
         let idle = |received| Round { has_waited: false, ..round(received) };
-        tfrc.on_round(at(100), &idle(90_000.0));
-        tfrc.on_round(at(900), &idle(10_000.0));
-        assert_eq!(tfrc.received, [(at(900), 90_000.0)]);
-        tfrc.on_round(at(1000), &Round { lost: true, ..idle(80_000.0) });
-        assert_eq!(tfrc.received, [(at(1000), 68_000.0)], "0.85 of what arrives against half of the highest");
-        tfrc.on_round(at(1100), &round(5000.0));
-        tfrc.on_round(at(1250), &round(6000.0));
+        tfrc.on_round(ms(100), &idle(90_000.0));
+        tfrc.on_round(ms(900), &idle(10_000.0));
+        assert_eq!(tfrc.received, [(ms(900), 90_000.0)]);
+        tfrc.on_round(ms(1000), &Round { lost: true, ..idle(80_000.0) });
+        assert_eq!(tfrc.received, [(ms(1000), 68_000.0)], "0.85 of what arrives against half of the highest");
+        tfrc.on_round(ms(1100), &round(5000.0));
+        tfrc.on_round(ms(1250), &round(6000.0));
         assert_eq!(tfrc.received.len(), 2, "two round trips");
     }
 
     #[test]
     fn four_round_trips_without_feedback_halve_the_rate_of_a_sender_that_sends() {
         let mut tfrc = tfrc();
-        assert_eq!(tfrc.deadline(), at(2000));
-        tfrc.on_timer(at(2000));
+        assert_eq!(tfrc.deadline(), ms(2000));
+        tfrc.on_timer(ms(2000));
         assert!(near(tfrc.rate, 50_000.0), "nothing was sent");
         tfrc.rounds.round_trip = Some(0.2);
-        tfrc.set_timer(at(2000));
-        assert_eq!(tfrc.deadline(), at(2800));
+        tfrc.set_timer(ms(2000));
+        assert_eq!(tfrc.deadline(), ms(2800));
         tfrc.on_sent(&crate::control::rig::report(0, 0, None).packet);
-        tfrc.on_timer(at(2799));
+        tfrc.on_timer(ms(2799));
         assert!(near(tfrc.rate, 50_000.0));
-        tfrc.on_timer(at(2800));
+        tfrc.on_timer(ms(2800));
         assert!(near(tfrc.rate, 25_000.0));
         tfrc.rate = 100.0;
-        tfrc.set_timer(at(3000));
-        assert_eq!(tfrc.deadline(), at(23_000), "two packets");
+        tfrc.set_timer(ms(3000));
+        assert_eq!(tfrc.deadline(), ms(23_000), "two packets");
     }
 
     #[test]
@@ -315,7 +315,7 @@ mod tests {
     const LAW: &str = r#"{"name": "tfrc"}"#;
 
     #[test]
-    fn one_flow_uses_a_link_of_1_megabit_and_two_share_it() {
+    fn flow_uses_a_link_of_1_megabit_and_two_flows_share_it() {
         let course =
             run(&Path::drop_tail(1_000_000, 50, 300), &[(LAW, 0)], limits(300_000, 30_000, 2_500_000), 60).remove(0);
         println!("tfrc: {:.0} kb/s, lost {} of {}", course.mean(30) / 1000.0, course.lost, course.sent);

@@ -445,7 +445,7 @@ mod tests {
         wideband: false,
     };
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -453,7 +453,7 @@ mod tests {
         AudioArrival {
             number: 70_000 + k,
             timestamp: (k as u32).wrapping_mul(960).wrapping_sub(4800),
-            created: at(20 * k),
+            created: ms(20 * k),
             payload: 80,
             restored: false,
             coarse: false,
@@ -465,9 +465,9 @@ mod tests {
         let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
         let mut audio = Audio::new(&ReceiveConfig::default(), setup);
         for k in (0..frames).filter(|&k| !lost(k)) {
-            audio.on_frame(at(20 * k + 50), arrival(k));
+            audio.on_frame(ms(20 * k + 50), arrival(k));
         }
-        audio.advance(at(20 * frames + 40), true);
+        audio.advance(ms(20 * frames + 40), true);
         audio
     }
 
@@ -494,8 +494,8 @@ mod tests {
         assert_eq!(quality.frames_lost, 100);
         assert!((0.08..0.13).contains(&quality.concealed_share), "{}", quality.concealed_share);
         assert!(mos(&lossy) < mos(&clean) - 0.5);
-        let mut sample = InboundSample::new(at(0), StreamId { kind: StreamKind::Audio, place: 0 });
-        lossy.count(at(20_000), &mut sample);
+        let mut sample = InboundSample::new(ms(0), StreamId { kind: StreamKind::Audio, place: 0 });
+        lossy.count(ms(20_000), &mut sample);
         assert!((95..=105).contains(&sample.concealment_events), "{}", sample.concealment_events);
         assert!(sample.silent_concealed_samples <= sample.concealed_samples);
         assert!(sample.concealed_samples <= sample.total_samples_received);
@@ -508,13 +508,13 @@ mod tests {
             let mut audio = Audio::new(&ReceiveConfig::default(), setup);
             for k in 0..1000 {
                 if k % 10 == 6 {
-                    audio.on_frame(at(20 * k + 50), AudioArrival { restored: true, coarse, ..arrival(k - 1) });
+                    audio.on_frame(ms(20 * k + 50), AudioArrival { restored: true, coarse, ..arrival(k - 1) });
                 }
                 if k % 10 != 5 {
-                    audio.on_frame(at(20 * k + 50), arrival(k));
+                    audio.on_frame(ms(20 * k + 50), arrival(k));
                 }
             }
-            audio.advance(at(20_040), true);
+            audio.advance(ms(20_040), true);
             audio
         };
         let (whole, coarse, lost) = (restored(false), restored(true), call(1000, |k| k % 10 == 5));
@@ -525,7 +525,7 @@ mod tests {
     #[test]
     fn a_network_that_falls_silent_is_not_good() {
         let mut audio = call(500, |_| false);
-        audio.advance(at(30_000), true);
+        audio.advance(ms(30_000), true);
         assert!(mos(&audio) < 2.0, "{}", mos(&audio));
         let nothing = Audio::new(&ReceiveConfig::default(), AudioSetup::default());
         assert_eq!(nothing.quality(0).rating, Rated::Not(Unrated::NothingReceived));
@@ -549,7 +549,7 @@ mod tests {
                 let frame = AudioArrival { number, timestamp, created, payload, ..arrival(0) };
                 audio.on_frame(created + Span::from_millis(50), frame);
             }
-            audio.advance(at(120_100), true);
+            audio.advance(ms(120_100), true);
             let quality = audio.quality(5000);
             assert_eq!(quality.frames_lost, 0, "{skew}");
             assert!(quality.longest_gap < 0.05 && quality.concealed_share < 0.01, "{skew}: {quality:?}");
@@ -561,12 +561,12 @@ mod tests {
         let setup = AudioSetup { factors: Some(FACTORS), ..AudioSetup::default() };
         let mut audio = Audio::new(&ReceiveConfig::default(), setup);
         for k in 0..100 {
-            audio.on_frame(at(20 * k + 50), AudioArrival { payload: if k == 99 { 1 } else { 80 }, ..arrival(k) });
+            audio.on_frame(ms(20 * k + 50), AudioArrival { payload: if k == 99 { 1 } else { 80 }, ..arrival(k) });
         }
         for k in 200..300 {
-            audio.on_frame(at(20 * k + 50), AudioArrival { number: 70_000 + k - 100, ..arrival(k) });
+            audio.on_frame(ms(20 * k + 50), AudioArrival { number: 70_000 + k - 100, ..arrival(k) });
         }
-        audio.advance(at(6040), true);
+        audio.advance(ms(6040), true);
         let quality = audio.quality(200);
         assert_eq!((quality.frames_lost, audio.losses.lost()), (0, 0));
         assert!(quality.concealed_share < 0.01, "{}", quality.concealed_share);
@@ -575,11 +575,11 @@ mod tests {
     #[test]
     fn a_packet_after_its_turn_is_discarded_and_a_copy_is_not() {
         let mut audio = call(500, |k| k == 100);
-        assert!(audio.on_frame(at(10_100), arrival(100)));
-        assert!(!audio.on_frame(at(10_100), arrival(400)), "a duplicate");
-        assert!(!audio.on_frame(at(10_100), AudioArrival { number: 60_000, ..arrival(0) }), "ages old");
-        let mut sample = InboundSample::new(at(0), StreamId { kind: StreamKind::Audio, place: 0 });
-        audio.count(at(10_100), &mut sample);
+        assert!(audio.on_frame(ms(10_100), arrival(100)));
+        assert!(!audio.on_frame(ms(10_100), arrival(400)), "a duplicate");
+        assert!(!audio.on_frame(ms(10_100), AudioArrival { number: 60_000, ..arrival(0) }), "ages old");
+        let mut sample = InboundSample::new(ms(0), StreamId { kind: StreamKind::Audio, place: 0 });
+        audio.count(ms(10_100), &mut sample);
         assert_eq!(sample.packets_discarded, 2);
     }
 }

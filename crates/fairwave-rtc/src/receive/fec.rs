@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_restored_restores_more() {
+    fn restored_packets_restore_more() {
         let mut recovery = Recovery::default();
         media(&mut recovery, 10);
         assert_eq!(protection(&mut recovery, 11, 0b11), [0; 0], "11 and 12 are missing");
@@ -181,7 +181,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_comes_it_restores_only_what_was_missing(
+        fn restores_only_missing_packets(
             packets in prop::collection::vec((any::<bool>(), 0u64..200, any::<u64>()), 0..200),
         ) {
             let mut recovery = Recovery::default();

@@ -285,18 +285,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn packet(feedback: &mut TransportWide, millis: u64, sequence: u16) {
-        feedback.on_packet(at(millis), sequence, Ssrc(4), Ecn::NotEct);
+        feedback.on_packet(ms(millis), sequence, Ssrc(4), Ecn::NotEct);
     }
 
     /// Returns messages as (base, arrival flags).
     fn reported(feedback: &mut TransportWide, millis: u64) -> Vec<(u16, Vec<bool>)> {
         let mut messages = Vec::new();
-        feedback.take(at(millis), &mut messages);
+        feedback.take(ms(millis), &mut messages);
         (messages.iter())
             .map(|message| match message {
                 Rtcp::TransportFeedback(one) => (one.base, one.packets.iter().map(Option::is_some).collect()),
@@ -309,7 +309,7 @@ mod tests {
     fn the_interval_is_5_percent_of_the_rate_between_50_and_250_ms() {
         let mut feedback = TransportWide::default();
         packet(&mut feedback, 0, 0);
-        assert_eq!(feedback.due(), at(100), "at first 100 ms");
+        assert_eq!(feedback.due(), ms(100), "at first 100 ms");
         for (rate, millis) in [(0.0, 250.0), (43_520.0, 250.0), (108_800.0, 100.0), (217_600.0, 50.0), (1e9, 50.0)] {
             feedback.on_rate(rate);
             assert!((feedback.interval.millis() - millis).abs() < 0.01, "{rate} b/s: {}", feedback.interval.millis());
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn each_message_goes_on_where_the_last_ended_through_a_wrap() {
+    fn messages_continue_where_the_last_ended_through_a_wrap() {
         let mut feedback = TransportWide::default();
         for (millis, sequence) in [(0, 65_534), (5, 65_535), (10, 1)] {
             packet(&mut feedback, millis, sequence);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_is_reported_with_all_behind_it() {
+    fn late_packets_are_reported_with_all_later_ones() {
         let mut feedback = TransportWide::default();
         for (millis, sequence) in [(0, 10), (5, 12)] {
             packet(&mut feedback, millis, sequence);
@@ -355,27 +355,27 @@ mod tests {
     fn reports_come_at_the_end_of_a_frame_or_25_ms_after_the_first_packet() {
         let mut reports = Reports::default();
         assert_eq!(reports.due(), Instant::NEVER);
-        reports.on_packet(at(100), Ssrc(4), 7, Ecn::Ce, false);
-        assert_eq!(reports.due(), at(125));
-        reports.on_packet(at(110), Ssrc(4), 9, Ecn::Ect1, true);
-        assert!(reports.due() <= at(110));
-        let Some(Rtcp::CongestionFeedback(report)) = reports.take(at(110)) else { panic!("a report") };
+        reports.on_packet(ms(100), Ssrc(4), 7, Ecn::Ce, false);
+        assert_eq!(reports.due(), ms(125));
+        reports.on_packet(ms(110), Ssrc(4), 9, Ecn::Ect1, true);
+        assert!(reports.due() <= ms(110));
+        let Some(Rtcp::CongestionFeedback(report)) = reports.take(ms(110)) else { panic!("a report") };
         let stream = report.streams.first().expect("one");
         assert_eq!((stream.ssrc, stream.base, stream.packets.len()), (4, 7, 3));
         assert_eq!(stream.packets[0].map(|one| (one.ecn, one.offset)), Some((Ecn::Ce, 10)));
         assert_eq!(stream.packets[1], None);
-        reports.on_packet(at(111), Ssrc(4), 10, Ecn::Ect1, true);
-        assert_eq!(reports.due(), at(135), "25 ms apart");
+        reports.on_packet(ms(111), Ssrc(4), 10, Ecn::Ect1, true);
+        assert_eq!(reports.due(), ms(135), "25 ms apart");
     }
 
     #[test]
     fn long_reports_are_further_apart() {
         let mut reports = Reports::default();
         for sequence in 0..5000 {
-            reports.on_packet(at(0), Ssrc(4), sequence, Ecn::NotEct, true);
+            reports.on_packet(ms(0), Ssrc(4), sequence, Ecn::NotEct, true);
         }
-        reports.take(at(0));
-        reports.on_packet(at(1), Ssrc(4), 5000, Ecn::NotEct, true);
+        reports.take(ms(0));
+        reports.on_packet(ms(1), Ssrc(4), 5000, Ecn::NotEct, true);
         // 10 062 bytes at 500 kb/s.
         assert!((reports.due().seconds() - 0.160992).abs() < 1e-6, "{}", reports.due().seconds());
     }
@@ -392,9 +392,9 @@ mod tests {
             let mut bytes = 0;
             let mut written = Vec::new();
             for number in 0..60_000 / gap {
-                reports.on_packet(at(number * gap), Ssrc(4), number as u16, Ecn::Ect1, true);
-                while reports.due() <= at((number + 1) * gap) {
-                    let when = reports.due().max(at(number * gap));
+                reports.on_packet(ms(number * gap), Ssrc(4), number as u16, Ecn::Ect1, true);
+                while reports.due() <= ms((number + 1) * gap) {
+                    let when = reports.due().max(ms(number * gap));
                     written.clear();
                     let Some(report) = reports.take(when) else { continue };
                     report.write(&mut written).expect("writes");
@@ -408,18 +408,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_numbers_make_messages_that_can_be_written(packets in prop::collection::vec((any::<u16>(), 0u64..300), 0..200)) {
+        fn random_numbers_make_messages_that_can_be_written(packets in prop::collection::vec((any::<u16>(), 0u64..300), 0..200)) {
             let (mut wide, mut reports) = (TransportWide::default(), Reports::default());
             let mut now = 0;
             let mut bytes = Vec::new();
             for (sequence, gap) in packets {
                 now += gap;
                 packet(&mut wide, now, sequence);
-                reports.on_packet(at(now), Ssrc(1), sequence, Ecn::NotEct, sequence % 5 == 0);
+                reports.on_packet(ms(now), Ssrc(1), sequence, Ecn::NotEct, sequence % 5 == 0);
                 if gap % 4 == 0 {
                     let mut messages = Vec::new();
-                    wide.take(at(now), &mut messages);
-                    messages.extend(reports.take(at(now)));
+                    wide.take(ms(now), &mut messages);
+                    messages.extend(reports.take(ms(now)));
                     for message in &messages {
                         prop_assert!(message.write(&mut bytes).is_ok());
                     }

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_decoded_before_a_key_frame_and_one_overtakes_what_waits() {
+    fn decoding_starts_with_a_key_frame_which_overtakes_waiting_frames() {
         let mut frames = Frames::default();
         insert_complete(&mut frames, 5, 1);
         insert_complete(&mut frames, 6, 1);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_whether_another_can_be_decoded() {
+    fn frames_tell_whether_another_can_be_decoded() {
         let mut frames = Frames::default();
         insert_complete(&mut frames, 0, 0);
         let is_followed = |frames: &Frames| frames.next().map(|moment| frames.is_followed(moment));
@@ -415,7 +415,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_a_frame_is_decoded_once_and_after_what_it_depends_on(
+        fn frames_are_decoded_once_and_after_their_dependencies(
             packets in prop::collection::vec((0u16..40, 0u8..4, 0u16..3, 1u16..4, 0u64..100), 0..300),
         ) {
             let mut frames = Frames::default();

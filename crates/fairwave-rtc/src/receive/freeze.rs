@@ -130,7 +130,7 @@ impl Smoothness {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn steady(pictures: u64) -> Smoothness {
         let mut shown = Smoothness::default();
         for k in 0..pictures {
-            shown.on_shown(at(33 * k), Span::ZERO);
+            shown.on_shown(ms(33 * k), Span::ZERO);
         }
         shown
     }
@@ -148,21 +148,21 @@ mod tests {
         // 30 gaps, one of them x: the average is (29 · 33 + x) / 30; x = avg + 150 at 188.17 ms.
         for (gap, freezes) in [(188, 0), (189, 1)] {
             let mut shown = steady(60);
-            shown.on_shown(at(33 * 59 + gap), Span::ZERO);
+            shown.on_shown(ms(33 * 59 + gap), Span::ZERO);
             assert_eq!(shown.freezes, freezes, "{gap} ms");
             assert!((shown.freezes_sum - freezes as f64 * gap as f64 / 1e3).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn of_slow_pictures_it_takes_three_times_the_average() {
+    fn freeze_of_slow_pictures_takes_three_times_the_average() {
         // Gaps of 200 ms: x = 3 (29 · 200 + x) / 30 at 644.4 ms.
         for (gap, freezes) in [(644, 0), (645, 1)] {
             let mut shown = Smoothness::default();
             for k in 0..60 {
-                shown.on_shown(at(200 * k), Span::ZERO);
+                shown.on_shown(ms(200 * k), Span::ZERO);
             }
-            shown.on_shown(at(200 * 59 + gap), Span::ZERO);
+            shown.on_shown(ms(200 * 59 + gap), Span::ZERO);
             assert_eq!(shown.freezes, freezes, "{gap} ms");
         }
     }
@@ -171,7 +171,7 @@ mod tests {
     fn the_first_four_gaps_are_never_freezes() {
         for (pictures, freezes) in [(4, 0), (5, 1)] {
             let mut shown = steady(pictures);
-            shown.on_shown(at(2000), Span::ZERO);
+            shown.on_shown(ms(2000), Span::ZERO);
             assert_eq!(shown.freezes, freezes);
         }
     }
@@ -179,43 +179,43 @@ mod tests {
     #[test]
     fn more_than_five_seconds_are_a_pause_and_no_freeze() {
         let mut shown = steady(60);
-        shown.on_shown(at(33 * 59 + 5000), Span::ZERO);
+        shown.on_shown(ms(33 * 59 + 5000), Span::ZERO);
         assert_eq!((shown.freezes, shown.pauses), (1, 0));
         let mut shown = steady(60);
-        shown.on_shown(at(33 * 59 + 5001), Span::ZERO);
+        shown.on_shown(ms(33 * 59 + 5001), Span::ZERO);
         assert_eq!((shown.freezes, shown.pauses, shown.pauses_sum), (0, 1, 5.001));
     }
 
     #[test]
-    fn what_stands_still_at_the_end_counts() {
+    fn still_picture_at_the_end_counts() {
         let shown = steady(60);
         let last = 33 * 59;
-        assert_eq!(shown.freeze_ratio(at(last + 100), Span::ZERO), 0.0);
-        assert!((shown.freeze_ratio(at(last + 8053), Span::ZERO) - 0.8053).abs() < 1e-9);
-        assert_eq!(Smoothness::default().freeze_ratio(at(1000), Span::ZERO), 0.0);
+        assert_eq!(shown.freeze_ratio(ms(last + 100), Span::ZERO), 0.0);
+        assert!((shown.freeze_ratio(ms(last + 8053), Span::ZERO) - 0.8053).abs() < 1e-9);
+        assert_eq!(Smoothness::default().freeze_ratio(ms(1000), Span::ZERO), 0.0);
     }
 
     #[test]
     fn time_in_which_the_camera_is_off_is_no_freeze() {
         let last = 33 * 59;
         let mut shown = steady(60);
-        assert!(!shown.on_shown(at(last + 20_033), Span::from_millis(20_000)));
+        assert!(!shown.on_shown(ms(last + 20_033), Span::from_millis(20_000)));
         assert_eq!((shown.freezes, shown.pauses), (0, 0));
         // The camera is on for half a second before its first picture is shown.
         let mut late = steady(60);
-        assert!(late.on_shown(at(last + 20_500), Span::from_millis(20_000)));
-        assert_eq!((late.freezes_sum, late.longest(at(last + 20_500), Span::ZERO)), (0.5, 0.5));
-        let ratio = late.freeze_ratio(at(last + 20_500), Span::ZERO);
+        assert!(late.on_shown(ms(last + 20_500), Span::from_millis(20_000)));
+        assert_eq!((late.freezes_sum, late.longest(ms(last + 20_500), Span::ZERO)), (0.5, 0.5));
+        let ratio = late.freeze_ratio(ms(last + 20_500), Span::ZERO);
         assert!((ratio - 0.5 / (f64::from(last as u32) / 1e3 + 0.5)).abs() < 1e-9, "{ratio}");
         // Off until the end.
-        assert_eq!(steady(60).freeze_ratio(at(last + 9_000), Span::from_millis(9_000)), 0.0);
+        assert_eq!(steady(60).freeze_ratio(ms(last + 9_000), Span::from_millis(9_000)), 0.0);
     }
 
     #[test]
     fn gaps_and_their_squares_are_summed() {
         let mut shown = Smoothness::default();
         for millis in [0, 100, 300] {
-            shown.on_shown(at(millis), Span::ZERO);
+            shown.on_shown(ms(millis), Span::ZERO);
         }
         assert!((shown.gaps_sum - 0.3).abs() < 1e-12 && (shown.gaps_squares - 0.05).abs() < 1e-12);
     }

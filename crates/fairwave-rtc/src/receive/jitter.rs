@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(micros: u64) -> Instant {
+    fn us(micros: u64) -> Instant {
         Instant::ZERO + Span::from_micros(micros)
     }
 
@@ -285,7 +285,7 @@ mod tests {
         let mut jitter = JitterEstimator::default();
         (0..frames)
             .map(|k| {
-                let arrived = at((gap * k + late(k)) * 1000);
+                let arrived = us((gap * k + late(k)) * 1000);
                 jitter.on_frame(arrived, arrived, (gap * k * 90) as u32, size(k));
                 jitter.estimate(arrived).millis()
             })
@@ -322,10 +322,10 @@ mod tests {
     fn the_mean_size_follows_with_three_hundredths() {
         let mut jitter = JitterEstimator::default();
         for _ in 0..6 {
-            jitter.update(at(0), 0.0, 1000.0);
+            jitter.update(us(0), 0.0, 1000.0);
         }
         assert!((jitter.mean_size - 1000.0).abs() < 1e-9, "{} B", jitter.mean_size);
-        jitter.update(at(0), 0.0, 1100.0);
+        jitter.update(us(0), 0.0, 1100.0);
         assert!((jitter.mean_size - 1003.0).abs() < 1e-9, "{} B", jitter.mean_size);
     }
 
@@ -333,9 +333,9 @@ mod tests {
     fn a_delay_counts_up_to_three_and_a_half_deviations_of_the_noise() {
         for (delay, counted) in [(6.0, 6.0), (1000.0, 7.0), (-1000.0, -7.0)] {
             let mut jitter = JitterEstimator::default();
-            jitter.update(at(0), 0.0, 1000.0);
+            jitter.update(us(0), 0.0, 1000.0);
             // The noise has an initial deviation of 2 ms. Without a history, the unexplained delay becomes its mean.
-            jitter.update(at(33_000), delay, 1000.0);
+            jitter.update(us(33_000), delay, 1000.0);
             assert!((jitter.noise_mean - counted).abs() < 1e-9, "{delay}: {} ms", jitter.noise_mean);
         }
     }
@@ -351,36 +351,36 @@ mod tests {
     fn three_nacked_frames_add_a_round_trip_for_a_minute() {
         let mut jitter = JitterEstimator::default();
         jitter.set_round_trip(Span::from_millis(100));
-        let plain = jitter.estimate(at(0)).millis();
+        let plain = jitter.estimate(us(0)).millis();
         for (count, more) in [(1, 0.0), (2, 0.0), (3, 90.0), (4, 90.0)] {
-            jitter.on_nacked_frame(at(0));
-            assert!((jitter.estimate(at(0)).millis() - plain - more).abs() < 1e-6, "{count}");
+            jitter.on_nacked_frame(us(0));
+            assert!((jitter.estimate(us(0)).millis() - plain - more).abs() < 1e-6, "{count}");
         }
         jitter.set_round_trip(Span::from_secs(1));
-        assert!((jitter.estimate(at(0)).millis() - plain - 200.0).abs() < 1e-6, "at most 200 ms");
-        assert!((jitter.estimate(at(60_000_000)).millis() - plain - 200.0).abs() < 1e-6);
-        assert!((jitter.estimate(at(60_000_001)).millis() - plain).abs() < 1e-6, "forgotten");
+        assert!((jitter.estimate(us(0)).millis() - plain - 200.0).abs() < 1e-6, "at most 200 ms");
+        assert!((jitter.estimate(us(60_000_000)).millis() - plain - 200.0).abs() < 1e-6);
+        assert!((jitter.estimate(us(60_000_001)).millis() - plain).abs() < 1e-6, "forgotten");
     }
 
     #[test]
     fn reordered_frames_say_nothing() {
         let mut jitter = JitterEstimator::default();
-        jitter.on_frame(at(0), at(0), 3000, 1000);
+        jitter.on_frame(us(0), us(0), 3000, 1000);
         let before = format!("{jitter:?}");
-        jitter.on_frame(at(900_000), at(900_000), 3000, 1000);
-        jitter.on_frame(at(900_000), at(900_000), 0, 1000);
+        jitter.on_frame(us(900_000), us(900_000), 3000, 1000);
+        jitter.on_frame(us(900_000), us(900_000), 0, 1000);
         assert_eq!(format!("{jitter:?}"), before);
     }
 
     proptest! {
         #[test]
-        fn whatever_comes_it_is_between_0_and_10_s(frames in prop::collection::vec((any::<u32>(), 0u32..3_000_000, 0u64..4_000_000), 0..200)) {
+        fn estimate_is_between_0_and_10_s(frames in prop::collection::vec((any::<u32>(), 0u32..3_000_000, 0u64..4_000_000), 0..200)) {
             let mut jitter = JitterEstimator::default();
             let mut now = 0;
             for (timestamp, size, gap) in frames {
                 now += gap;
-                jitter.on_frame(at(now), at(now), timestamp, size);
-                prop_assert!(jitter.estimate(at(now)) <= Span::from_millis(10_210));
+                jitter.on_frame(us(now), us(now), timestamp, size);
+                prop_assert!(jitter.estimate(us(now)) <= Span::from_millis(10_210));
             }
         }
     }

@@ -135,19 +135,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn packet(list: &mut NackList, millis: u64, number: u64) -> (Vec<u64>, Noticed) {
         let mut ask = Vec::new();
-        let noticed = list.on_packet(at(millis), number, false, &mut ask);
+        let noticed = list.on_packet(ms(millis), number, false, &mut ask);
         (ask, noticed)
     }
 
     fn timer(list: &mut NackList, millis: u64) -> Vec<u64> {
         let mut ask = Vec::new();
-        list.on_timer(at(millis), &mut ask);
+        list.on_timer(ms(millis), &mut ask);
         ask
     }
 
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gives_up_after_as_many_times_as_it_was_told() {
+    fn gives_up_after_the_configured_number_of_requests() {
         for retries in [1, 3] {
             let mut list = NackList::new(retries);
             packet(&mut list, 0, 10);
@@ -178,11 +178,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recovered_is_not_asked_for_and_moves_nothing() {
+    fn recovered_packets_are_not_requested_and_move_nothing() {
         let mut list = NackList::new(100);
         packet(&mut list, 0, 10);
         let mut ask = Vec::new();
-        list.on_packet(at(0), 12, true, &mut ask);
+        list.on_packet(ms(0), 12, true, &mut ask);
         assert_eq!(ask, [0; 0]);
         assert_eq!(packet(&mut list, 0, 13).0, [11]);
     }
@@ -213,12 +213,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_numbers_keep_the_list_short(numbers in prop::collection::vec((0u64..5000, any::<bool>()), 0..300)) {
+        fn random_numbers_keep_the_list_short(numbers in prop::collection::vec((0u64..5000, any::<bool>()), 0..300)) {
             let mut list = NackList::new(100);
             for (place, (number, recovered)) in numbers.into_iter().enumerate() {
                 let mut ask = Vec::new();
-                list.on_packet(at(place as u64), number, recovered, &mut ask);
-                list.on_timer(at(place as u64), &mut ask);
+                list.on_packet(ms(place as u64), number, recovered, &mut ask);
+                list.on_timer(ms(place as u64), &mut ask);
                 prop_assert!(list.missing.len() as u64 <= MOST);
                 prop_assert!(ask.iter().all(|asked| Some(*asked) < list.newest));
             }

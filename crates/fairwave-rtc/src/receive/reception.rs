@@ -157,7 +157,7 @@ mod tests {
     use fairwave_units::units::Span;
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -175,7 +175,7 @@ mod tests {
     fn duplicates_make_losses_negative_which_is_legal() {
         let mut stream = Reception::new(90_000);
         for sequence in [7, 8, 8, 8] {
-            stream.on_packet(at(0), sequence, 0);
+            stream.on_packet(ms(0), sequence, 0);
         }
         assert_eq!((stream.expected(), stream.lost(), stream.duplicates()), (2, -2, 2));
         let report = stream.report().expect("a report");
@@ -187,20 +187,20 @@ mod tests {
         let mut stream = Reception::new(90_000);
         assert_eq!(stream.report(), None);
         for sequence in [0, 1, 3] {
-            stream.on_packet(at(0), sequence, 0);
+            stream.on_packet(ms(0), sequence, 0);
         }
         let report = stream.report().expect("a report");
         assert_eq!((report.fraction_lost, report.lost, report.highest), (64, 1, 0x1_0003));
-        stream.on_packet(at(0), 4, 0);
+        stream.on_packet(ms(0), 4, 0);
         assert_eq!(stream.report().map(|report| (report.fraction_lost, report.lost)), Some((0, 1)));
         assert_eq!(stream.report().map(|report| report.fraction_lost), Some(0), "nothing expected");
     }
 
     #[test]
-    fn what_came_before_the_first_was_expected_too() {
+    fn packets_before_the_first_arrival_were_expected_too() {
         let mut stream = Reception::new(48_000);
         for sequence in [10, 9, 11] {
-            stream.on_packet(at(0), sequence, 0);
+            stream.on_packet(ms(0), sequence, 0);
         }
         assert_eq!((stream.expected(), stream.lost()), (3, 0));
     }
@@ -209,7 +209,7 @@ mod tests {
     fn jitter(packets: &[(u64, u16, u32)]) -> f64 {
         let mut stream = Reception::new(48_000);
         for &(arrived, sequence, timestamp) in packets {
-            stream.on_packet(at(arrived), sequence, timestamp);
+            stream.on_packet(ms(arrived), sequence, timestamp);
         }
         stream.jitter() * 1e3
     }
@@ -240,12 +240,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_numbers_are_counted_once(packets in prop::collection::vec((any::<u16>(), any::<u32>(), 0u64..50), 0..300)) {
+        fn random_numbers_are_counted_once(packets in prop::collection::vec((any::<u16>(), any::<u32>(), 0u64..50), 0..300)) {
             let mut stream = Reception::new(90_000);
             let mut now = 0;
             for (sequence, timestamp, gap) in &packets {
                 now += gap;
-                stream.on_packet(at(now), *sequence, *timestamp);
+                stream.on_packet(ms(now), *sequence, *timestamp);
                 prop_assert!(stream.jitter() >= 0.0 && stream.jitter().is_finite());
                 stream.report();
             }

@@ -18,7 +18,7 @@ const VIDEO: StreamId = StreamId { kind: StreamKind::Video, place: 0 };
 const AUDIO: StreamId = StreamId { kind: StreamKind::Audio, place: 0 };
 const CAMERA: Ssrc = Ssrc::new(StreamKind::Video, 0, Role::Media);
 
-fn at(millis: u64) -> Instant {
+fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -91,11 +91,11 @@ impl Rig {
         self.shared.backstage.put_picture(CAMERA, k as u16, Picture { width: 640, height: 360, quality: 4.0 });
         for part in 0..3 {
             let header = camera(k, part);
-            self.shared.backstage.put_header(&header, at(40 * k));
+            self.shared.backstage.put_header(&header, ms(40 * k));
             if lost.contains(&part) {
                 self.transport = self.transport.wrapping_add(1);
             } else {
-                self.rtp(at(40 * k + 40), header, at(40 * k));
+                self.rtp(ms(40 * k + 40), header, ms(40 * k));
             }
         }
     }
@@ -151,14 +151,14 @@ fn a_clean_session_is_seen_whole_and_sampled_each_second() {
     for k in 0..250 {
         rig.frame(k, &[]);
     }
-    rig.run_until(at(10_100));
+    rig.run_until(ms(10_100));
     assert_eq!((rig.plis().len(), rig.nacks().len(), rig.delivered.len()), (0, 0, 250));
     assert!(rig.delivered.iter().enumerate().all(|(k, unit)| unit.unit == k as u32 && unit.payload == 3000));
-    let media = rig.settle(at(10_100)).clone();
+    let media = rig.settle(ms(10_100)).clone();
     let samples: Vec<_> = media.inbound.iter().filter(|sample| sample.stream == VIDEO).collect();
     assert_eq!(
         samples.iter().map(|sample| sample.at).collect::<Vec<_>>(),
-        (1..=10).map(|s| at(1000 * s)).collect::<Vec<_>>()
+        (1..=10).map(|s| ms(1000 * s)).collect::<Vec<_>>()
     );
     let total = media.streams[1].total;
     assert_eq!((total.packets_received, total.packets_lost, total.packets_received_with_ect1), (750, 0, 750));
@@ -191,12 +191,12 @@ fn a_lost_packet_is_asked_for_at_once_and_a_retransmission_repairs_the_frame() {
                 sequence: 9,
                 ..lost
             };
-            rig.rtp(at(290), again, at(200));
-            rig.rtp(at(291), again, at(200));
+            rig.rtp(ms(290), again, ms(200));
+            rig.rtp(ms(291), again, ms(200));
         }
     }
-    let media = rig.settle(at(1000)).clone();
-    assert_eq!(rig.nacks(), [(at(240), vec![camera(5, 1).sequence])]);
+    let media = rig.settle(ms(1000)).clone();
+    assert_eq!(rig.nacks(), [(ms(240), vec![camera(5, 1).sequence])]);
     let total = media.streams[1].total;
     assert_eq!((total.packets_lost, total.retransmitted_packets_received, total.packets_duplicated), (1, 2, 1));
     assert_eq!((total.packets_received, total.frames_decoded, total.nack_count), (31, 10, 1));
@@ -211,8 +211,8 @@ fn without_repair_a_key_frame_is_asked_for_after_three_seconds_and_the_freeze_co
     }
     let asked = rig.plis();
     assert_eq!(asked.len(), 1, "{asked:?}");
-    assert!(asked[0] > at(4950) && asked[0] < at(5200), "{asked:?}");
-    let quality = video(rig.settle(at(8000)));
+    assert!(asked[0] > ms(4950) && asked[0] < ms(5200), "{asked:?}");
+    let quality = video(rig.settle(ms(8000)));
     assert!((0.7..0.8).contains(&quality.freeze_ratio), "stands from 2 s on: {}", quality.freeze_ratio);
     let rating = quality.rating.value().expect("rated");
     assert!(rating.shown < 2.0 && rating.encoded > 3.9);
@@ -224,11 +224,11 @@ fn while_a_key_frame_is_waited_for_it_asks_each_200_ms_and_not_of_a_silent_strea
     for k in 1..30 {
         rig.frame(k, &[]);
     }
-    rig.run_until(at(30_000));
+    rig.run_until(ms(30_000));
     let asked = rig.plis();
-    assert_eq!(asked.first(), Some(&at(80)), "the first frame is no key frame");
-    assert_eq!(asked.get(1), Some(&at(280)));
-    assert!(asked.last().is_some_and(|last| *last < at(1200 + 5000)), "{asked:?}");
+    assert_eq!(asked.first(), Some(&ms(80)), "the first frame is no key frame");
+    assert_eq!(asked.get(1), Some(&ms(280)));
+    assert!(asked.last().is_some_and(|last| *last < ms(1200 + 5000)), "{asked:?}");
 }
 
 #[test]
@@ -245,9 +245,9 @@ fn fec_restores_what_is_missing_and_it_stays_lost_in_the_count() {
             payload: 1000,
             ..RtpHeader::default()
         };
-        rig.rtp(at(40 * k + 41), protection, at(40 * k));
+        rig.rtp(ms(40 * k + 41), protection, ms(40 * k));
     }
-    let media = rig.settle(at(1000)).clone();
+    let media = rig.settle(ms(1000)).clone();
     let total = media.streams[1].total;
     assert_eq!((total.packets_lost, total.packets_recovered, total.frames_decoded), (5, 5, 20));
     assert_eq!((total.fec_packets_received, total.fec_packets_discarded, total.packets_received), (20, 15, 55));
@@ -265,9 +265,9 @@ fn padding_is_apart_and_is_no_loss() {
             payload: 224,
             ..RtpHeader::default()
         };
-        rig.rtp(at(60), padding, at(60));
+        rig.rtp(ms(60), padding, ms(60));
     }
-    let total = rig.settle(at(500)).streams[1].total;
+    let total = rig.settle(ms(500)).streams[1].total;
     assert_eq!((total.padding_packets_received, total.packets_received, total.bytes_received), (5, 8, 3000));
     assert_eq!((total.packets_lost, total.retransmitted_packets_received), (0, 0));
 }
@@ -275,11 +275,11 @@ fn padding_is_apart_and_is_no_loss() {
 #[test]
 fn a_stream_of_which_nothing_comes_is_listed_and_not_rated() {
     let mut rig = Rig::new(ReceiveConfig::default());
-    let media = rig.settle(at(5000)).clone();
+    let media = rig.settle(ms(5000)).clone();
     assert_eq!(media.streams.len(), 2);
     assert_eq!(video(&media).rating, Rated::Not(Unrated::NothingReceived));
     rig.frame(0, &[]);
-    let media = rig.settle(at(6000)).clone();
+    let media = rig.settle(ms(6000)).clone();
     assert_eq!(media.worst().map(|stream| stream.total.stream), Some(AUDIO));
 }
 
@@ -289,7 +289,7 @@ fn receiver_reports_answer_the_latest_sender_report() {
     rig.frame(0, &[]);
     let report = Rtcp::SenderReport(SenderReport {
         ssrc: CAMERA.number(),
-        ntp: time::ntp(at(30)),
+        ntp: time::ntp(ms(30)),
         rtp: 0,
         packets: 3,
         octets: 3000,
@@ -297,16 +297,16 @@ fn receiver_reports_answer_the_latest_sender_report() {
     });
     let mut bytes = Vec::new();
     compound::write(&[report], &mut bytes).expect("written");
-    let body = control_body(&rig.shared.control, &bytes, 0, at(30));
-    rig.packet(at(70), body, 0);
-    rig.run_until(at(2000));
+    let body = control_body(&rig.shared.control, &bytes, 0, ms(30));
+    rig.packet(ms(70), body, 0);
+    rig.run_until(ms(2000));
     let (when, block) = (rig.sent.iter())
         .find_map(|(now, one)| match one {
             Rtcp::ReceiverReport(report) => report.blocks.first().map(|block| (*now, *block)),
             _ => None,
         })
         .expect("a report");
-    assert_eq!(block.last, time::middle(time::ntp(at(30))));
+    assert_eq!(block.last, time::middle(time::ntp(ms(30))));
     let trip = time::round_trip(when + Span::from_millis(40), block.last, block.delay).expect("a round trip");
     assert!((trip.millis() - 80.0).abs() < 0.1, "{}", trip.millis());
 }
@@ -317,7 +317,7 @@ fn reports_of_rfc_8888_name_each_stream() {
     for k in 0..50 {
         rig.frame(k, &[]);
     }
-    rig.run_until(at(3000));
+    rig.run_until(ms(3000));
     let arrivals: usize = (rig.sent.iter())
         .filter_map(|(_, one)| match one {
             Rtcp::CongestionFeedback(one) => {
@@ -362,9 +362,9 @@ proptest! {
                 repeats: kind % 4,
                 ..RtpHeader::default()
             };
-            rig.rtp(at(now), header, at(now));
+            rig.rtp(ms(now), header, ms(now));
         }
-        let media = rig.settle(at(now + 10_000)).clone();
+        let media = rig.settle(ms(now + 10_000)).clone();
         for stream in &media.streams {
             let total = stream.total;
             prop_assert!(total.retransmitted_packets_received + total.padding_packets_received <= total.packets_received);

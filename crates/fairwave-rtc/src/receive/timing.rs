@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -299,7 +299,7 @@ mod tests {
     fn fed(first: u32, frames: u64) -> Timing {
         let mut timing = timing();
         for k in 0..frames {
-            timing.on_complete(at(100 + 40 * k), first.wrapping_add(3600 * k as u32));
+            timing.on_complete(ms(100 + 40 * k), first.wrapping_add(3600 * k as u32));
         }
         timing
     }
@@ -310,7 +310,7 @@ mod tests {
             let mut timing = fed(first, 50);
             timing.set_minimum(Span::from_millis(30));
             let next = first.wrapping_add(3600 * 50);
-            let shown = timing.render_time(next, at(2060)).expect("a time");
+            let shown = timing.render_time(next, ms(2060)).expect("a time");
             assert!((shown - 2.130).abs() < 0.002, "{shown}");
         }
     }
@@ -319,25 +319,25 @@ mod tests {
     fn decoding_begins_before_by_what_decoding_and_display_take() {
         let mut timing = fed(0, 50);
         timing.set_minimum(Span::from_millis(30));
-        let decode = |timing: &Timing| match timing.schedule(3600 * 50, at(2100), || true, 1) {
+        let decode = |timing: &Timing| match timing.schedule(3600 * 50, ms(2100), || true, 1) {
             Schedule::Decode(when, _) => (when.seconds() * 1e3).round() as u64,
             Schedule::Drop => panic!("kept"),
         };
         assert_eq!(decode(&timing), 2120, "10 ms of display");
         for _ in 0..6 {
-            timing.on_decode(at(0), Some(10.0), false);
+            timing.on_decode(ms(0), Some(10.0), false);
         }
         assert_eq!(decode(&timing), 2117, "and 3 ms of decoding, from the sixth frame on");
     }
 
     #[test]
-    fn what_is_five_ms_late_is_left_out_if_another_can_be_decoded() {
+    fn frames_five_ms_late_are_skipped_if_another_can_be_decoded() {
         let timing = fed(0, 50);
         // Display at 2100 ms, decoding at 2090.
-        let at_time = |millis, last| timing.schedule(3600 * 50, at(millis), || last, 1);
+        let at_time = |millis, last| timing.schedule(3600 * 50, ms(millis), || last, 1);
         assert!(matches!(at_time(2094, false), Schedule::Decode(..)));
         assert_eq!(at_time(2096, false), Schedule::Drop);
-        assert!(matches!(at_time(2096, true), Schedule::Decode(when, _) if when == at(2096)));
+        assert!(matches!(at_time(2096, true), Schedule::Decode(when, _) if when == ms(2096)));
     }
 
     #[test]
@@ -346,13 +346,13 @@ mod tests {
         timing.set_minimum(Span::from_millis(20));
         assert_eq!(timing.current(), 20.0, "at first the least that is asked for");
         timing.set_minimum(Span::from_millis(60));
-        timing.on_decode(at(1000), Some(1.005), false);
+        timing.on_decode(ms(1000), Some(1.005), false);
         assert!((timing.current() - 25.0).abs() < 1e-6, "5 ms late: {}", timing.current());
-        timing.on_decode(at(1000), Some(1.5), false);
+        timing.on_decode(ms(1000), Some(1.5), false);
         assert!((timing.current() - 25.0).abs() < 1e-6, "early frames change nothing");
-        timing.on_decode(at(1000), Some(0.9), true);
+        timing.on_decode(ms(1000), Some(0.9), true);
         assert!((timing.current() - 25.0).abs() < 1e-6, "nor do those that were sent again");
-        timing.on_decode(at(1000), Some(0.5), false);
+        timing.on_decode(ms(1000), Some(0.5), false);
         assert!((timing.current() - 70.0).abs() < 1e-6, "60 ms of jitter, 10 of display");
     }
 
@@ -362,7 +362,7 @@ mod tests {
         timing.set_least(200.0);
         assert_eq!(timing.target(), 200.0);
         assert_eq!(timing.buffer_targets(), (190.0, 0.0));
-        let shown = timing.render_time(3600 * 50, at(2100)).expect("a time");
+        let shown = timing.render_time(3600 * 50, ms(2100)).expect("a time");
         assert!((shown - 2.3).abs() < 0.002);
     }
 
@@ -370,21 +370,21 @@ mod tests {
     fn low_latency_shows_as_soon_as_decoded_and_paces_by_8_ms() {
         let config = ReceiveConfig { max_playout_delay: LOW_LATENCY, ..ReceiveConfig::default() };
         let mut timing = Timing::new(&config);
-        assert_eq!(timing.schedule(0, at(5), || true, 1), Schedule::Decode(at(5), None));
-        timing.on_decode(at(5), None, false);
-        assert_eq!(timing.schedule(0, at(6), || true, 1), Schedule::Decode(at(13), None));
-        assert_eq!(timing.schedule(0, at(6), || true, 9), Schedule::Decode(at(6), None), "too many wait");
+        assert_eq!(timing.schedule(0, ms(5), || true, 1), Schedule::Decode(ms(5), None));
+        timing.on_decode(ms(5), None, false);
+        assert_eq!(timing.schedule(0, ms(6), || true, 1), Schedule::Decode(ms(13), None));
+        assert_eq!(timing.schedule(0, ms(6), || true, 9), Schedule::Decode(ms(6), None), "too many wait");
         timing.set_least(20.0);
-        assert!(timing.render_time(0, at(6)).is_some());
+        assert!(timing.render_time(0, ms(6)).is_some());
     }
 
     #[test]
     fn ten_seconds_of_silence_begin_a_new_clock() {
         let mut timing = fed(0, 50);
-        timing.on_complete(at(60_000), 77);
-        assert_eq!(timing.render_time(77, at(60_000)), Some(60.0));
-        assert!(timing.is_nonsense(Some(-0.1), at(0)));
-        assert!(timing.is_nonsense(Some(10.1), at(0)) && !timing.is_nonsense(Some(9.9), at(0)));
+        timing.on_complete(ms(60_000), 77);
+        assert_eq!(timing.render_time(77, ms(60_000)), Some(60.0));
+        assert!(timing.is_nonsense(Some(-0.1), ms(0)));
+        assert!(timing.is_nonsense(Some(10.1), ms(0)) && !timing.is_nonsense(Some(9.9), ms(0)));
     }
 
     proptest! {
@@ -394,10 +394,10 @@ mod tests {
             let mut now = 0;
             for (timestamp, gap) in frames {
                 now += gap;
-                timing.on_complete(at(now), timestamp);
-                let render = timing.render_time(timestamp, at(now)).expect("a time");
+                timing.on_complete(ms(now), timestamp);
+                let render = timing.render_time(timestamp, ms(now)).expect("a time");
                 prop_assert!(render.is_finite());
-                timing.on_decode(at(now), Some(render), false);
+                timing.on_decode(ms(now), Some(render), false);
                 prop_assert!(timing.current().is_finite() && timing.current() <= timing.target() + 1e-9);
             }
         }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_the_least_rates_is_shared_evenly_none_beyond_its_most() {
+    fn rest_of_the_least_rates_is_shared_evenly_up_to_the_most() {
         assert_eq!(shares(110_000, &mut call()), [30, 30, 50]);
         assert_eq!(shares(170_000, &mut call()), [50, 50, 70]);
         // 30 more for audio reach its highest rate; the others share the rest.
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_shared_by_weight_until_a_stream_is_full() {
+    fn rest_is_shared_by_weight_until_a_stream_is_full() {
         let mut streams = call();
         streams[0].weight = 0.5;
         streams[1].weight = 2.0;

@@ -114,13 +114,13 @@ pub fn mask(which: usize, parity: usize, media: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn protection(lost: f64, round_trip: u64) -> Protection {
         let mut protection = Protection::new(0.01, true);
-        protection.on_report(at(0), lost, Span::from_millis(round_trip));
+        protection.on_report(ms(0), lost, Span::from_millis(round_trip));
         protection
     }
 
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(protection(0.02, 60).packets(10), 1);
         assert_eq!(protection(0.02, 100).packets(10), 2);
         let mut alone = Protection::new(0.01, false);
-        alone.on_report(at(0), 0.02, Span::from_millis(5));
+        alone.on_report(ms(0), 0.02, Span::from_millis(5));
         assert_eq!(alone.packets(10), 2);
     }
 
@@ -150,9 +150,9 @@ mod tests {
     fn the_highest_loss_of_ten_seconds_counts() {
         let mut protection = protection(0.1, 200);
         let most = protection.packets(10);
-        protection.on_report(at(10_000), 0.01, Span::from_millis(200));
+        protection.on_report(ms(10_000), 0.01, Span::from_millis(200));
         assert_eq!(protection.packets(10), most);
-        protection.on_report(at(10_001), 0.0, Span::from_millis(200));
+        protection.on_report(ms(10_001), 0.0, Span::from_millis(200));
         assert!(protection.packets(10) < most);
         assert!(protection.packets(10) > 0, "1 % of the report before");
     }

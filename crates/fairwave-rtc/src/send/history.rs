@@ -207,14 +207,14 @@ mod tests {
     use crate::rtcp::{ArrivalReport, StreamReport};
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn sent(history: &mut SentHistory, number: u64) {
         let packet = SentPacket {
             sequence: history.next(),
-            sent: at(10 * number),
+            sent: ms(10 * number),
             size: Bytes::new(1000),
             carries: Carries::Video,
             probe: None,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn message(base: u16, arrivals: &[Option<u64>]) -> TransportFeedback {
-        let arrivals: Vec<_> = arrivals.iter().map(|millis| millis.map(at)).collect();
+        let arrivals: Vec<_> = arrivals.iter().map(|millis| millis.map(ms)).collect();
         TransportFeedback::from_arrivals(255, 0, base, 0, &arrivals, 1000).expect("a message").0
     }
 
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn of_what_was_forgotten_nothing_counts() {
+    fn forgotten_packets_do_not_count() {
         for by_stream in [false, true] {
             let mut history = history(6, by_stream);
             history.forget();
             assert_eq!((history.next(), history.in_flight()), (6, Bytes::new(0)));
             sent(&mut history, 6);
             let message = message(4, &[Some(50), None, Some(70)]);
-            let reported = history.on_transport_feedback(at(90), &message);
+            let reported = history.on_transport_feedback(ms(90), &message);
             assert_eq!(reported.in_flight, Bytes::new(0));
             assert_eq!(arrivals(reported), [(6, true)]);
         }
@@ -261,20 +261,20 @@ mod tests {
     fn a_packet_is_missing_once_and_arrived_once_whatever_comes_twice_or_late() {
         let mut history = history(6, false);
         let first = message(0, &[Some(50), None, Some(70)]);
-        let at_100 = history.on_transport_feedback(at(100), &first);
+        let at_100 = history.on_transport_feedback(ms(100), &first);
         assert_eq!(at_100.round_trip, Some(Span::from_millis(80)));
         assert_eq!(arrivals(at_100), [(0, true), (1, false), (2, true)]);
         assert_eq!(history.in_flight(), Bytes::new(3000));
-        let again = history.on_transport_feedback(at(101), &first);
+        let again = history.on_transport_feedback(ms(101), &first);
         assert_eq!((again.round_trip, arrivals(again)), (None, vec![]));
         let late = message(1, &[Some(90)]);
-        assert_eq!(arrivals(history.on_transport_feedback(at(110), &late)), [(1, true)]);
+        assert_eq!(arrivals(history.on_transport_feedback(ms(110), &late)), [(1, true)]);
         assert_eq!(history.in_flight(), Bytes::new(3000));
         // The message about 3 is lost: 3 leaves the flight together with 4, and is not reported.
-        assert_eq!(arrivals(history.on_transport_feedback(at(120), &message(4, &[Some(110)]))), [(4, true)]);
+        assert_eq!(arrivals(history.on_transport_feedback(ms(120), &message(4, &[Some(110)]))), [(4, true)]);
         assert_eq!(history.in_flight(), Bytes::new(1000));
         assert_eq!(
-            arrivals(history.on_transport_feedback(at(130), &message(3, &[Some(100)]))),
+            arrivals(history.on_transport_feedback(ms(130), &message(3, &[Some(100)]))),
             [(3, true)],
             "reordered"
         );
@@ -284,31 +284,31 @@ mod tests {
     #[test]
     fn packets_that_were_not_sent_are_passed_over() {
         let mut history = history(3, false);
-        assert_eq!(arrivals(history.on_transport_feedback(at(100), &message(2, &[Some(50), Some(60)]))), [(2, true)]);
-        assert_eq!(arrivals(history.on_transport_feedback(at(100), &message(40_000, &[Some(50)]))), []);
+        assert_eq!(arrivals(history.on_transport_feedback(ms(100), &message(2, &[Some(50), Some(60)]))), [(2, true)]);
+        assert_eq!(arrivals(history.on_transport_feedback(ms(100), &message(40_000, &[Some(50)]))), []);
         assert_eq!(history.in_flight(), Bytes::ZERO);
     }
 
     #[test]
     fn numbers_of_a_stream_find_their_packets_through_the_wrap() {
         let mut history = history(10, true);
-        let now = at(1_000);
-        let arrived = |millis, ecn| Some(ArrivalReport::new(now, at(millis), ecn));
+        let now = ms(1_000);
+        let arrived = |millis, ecn| Some(ArrivalReport::new(now, ms(millis), ecn));
         let packets = vec![arrived(500, Ecn::Ce), None, arrived(600, Ecn::Ect1)];
         let streams = vec![
             StreamReport { ssrc: 16, base: 65_534, packets },
             StreamReport { ssrc: 99, base: 0, packets: vec![arrived(1, Ecn::Ce)] },
         ];
         let message = CongestionFeedback { sender: 255, streams, timestamp: time::middle(time::ntp(now)) };
-        let found = history.on_congestion_feedback(at(1_050), &message);
+        let found = history.on_congestion_feedback(ms(1_050), &message);
         let marks: Vec<_> = found.packets.iter().map(|report| (report.packet.sequence, report.ecn)).collect();
         assert_eq!(marks, [(4, Ecn::Ce), (5, Ecn::NotEct), (6, Ecn::Ect1)]);
-        let error = found.packets[0].arrived.expect("arrived").nanos().abs_diff(at(500).nanos());
+        let error = found.packets[0].arrived.expect("arrived").nanos().abs_diff(ms(500).nanos());
         assert!(error < 1_000_000, "{error} ns");
     }
 
     #[test]
-    fn what_is_too_old_is_forgotten_and_out_of_flight() {
+    fn old_packets_are_forgotten_and_out_of_flight() {
         let mut history = history(3, true);
         sent(&mut history, 6_200);
         assert_eq!(history.in_flight(), Bytes::new(1000));
@@ -326,7 +326,7 @@ mod tests {
             let mut seen = std::collections::BTreeSet::new();
             for (base, reference, packets) in messages {
                 let message = TransportFeedback { sender: 0, media: 0, base: base % 300, reference, count: 0, packets };
-                for report in history.on_transport_feedback(at(5_000), &message).packets {
+                for report in history.on_transport_feedback(ms(5_000), &message).packets {
                     prop_assert!(seen.insert((report.packet.sequence, report.arrived.is_some())));
                 }
                 prop_assert!(history.in_flight().get() <= 200_000);

@@ -318,12 +318,12 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn packet(carries: Carries, wire: u16, millis: u64) -> Waiting {
-        Waiting { header: RtpHeader::default(), wire, carries, created: at(millis), since: at(millis) }
+        Waiting { header: RtpHeader::default(), wire, carries, created: ms(millis), since: ms(millis) }
     }
 
     fn pacer(rate: u64, burst: u64) -> Pacer {
@@ -350,10 +350,10 @@ mod tests {
     fn audio_goes_first_then_what_was_lost_then_video_and_parity_in_line() {
         let mut pacer = pacer(1_000_000_000, 40);
         for carries in [Carries::Video, Carries::Protection, Carries::Retransmission, Carries::Audio] {
-            pacer.push(at(0), packet(carries, 100, 0));
+            pacer.push(ms(0), packet(carries, 100, 0));
         }
         let order = [Carries::Audio, Carries::Retransmission, Carries::Video, Carries::Protection];
-        assert_eq!(leave(&mut pacer, at(0)), order);
+        assert_eq!(leave(&mut pacer, ms(0)), order);
         assert_eq!((pacer.packets(), pacer.waiting()), (0, Bytes::ZERO));
     }
 
@@ -362,14 +362,14 @@ mod tests {
         // 1000 B take 8 ms at 1 Mb/s: 5 of them fill 40 ms.
         let mut pacer = pacer(1_000_000, 40);
         for _ in 0..8 {
-            pacer.push(at(0), packet(Carries::Video, 1000, 0));
+            pacer.push(ms(0), packet(Carries::Video, 1000, 0));
         }
-        assert_eq!(leave(&mut pacer, at(0)).len(), 5);
-        assert_eq!(pacer.deadline(false).span_since(at(40)).nanos(), 1);
-        assert_eq!(leave(&mut pacer, at(39)).len(), 0, "not before all of it is paid");
-        pacer.push(at(39), packet(Carries::Audio, 100, 39));
-        assert_eq!(leave(&mut pacer, at(39)), [Carries::Audio], "audio does not wait, but is counted");
-        assert_eq!(leave(&mut pacer, at(40)).len(), 0);
+        assert_eq!(leave(&mut pacer, ms(0)).len(), 5);
+        assert_eq!(pacer.deadline(false).span_since(ms(40)).nanos(), 1);
+        assert_eq!(leave(&mut pacer, ms(39)).len(), 0, "not before all of it is paid");
+        pacer.push(ms(39), packet(Carries::Audio, 100, 39));
+        assert_eq!(leave(&mut pacer, ms(39)), [Carries::Audio], "audio does not wait, but is counted");
+        assert_eq!(leave(&mut pacer, ms(40)).len(), 0);
         let paid = pacer.deadline(false);
         assert_eq!(leave(&mut pacer, paid).len(), 3);
     }
@@ -380,23 +380,23 @@ mod tests {
             let mut pacer = pacer(1_000_000, 40);
             pacer.set_burst(Span::from_millis(most));
             for _ in 0..10 {
-                pacer.push(at(0), packet(Carries::Video, 1000, 0));
+                pacer.push(ms(0), packet(Carries::Video, 1000, 0));
             }
-            leave(&mut pacer, at(0)).len()
+            leave(&mut pacer, ms(0)).len()
         };
         // 1 Mb/s: 5000 bytes in 40 ms and 1250 in 10 ms, plus the packet that crosses the limit.
         assert_eq!((burst(40), burst(10)), (5, 2));
     }
 
     #[test]
-    fn without_a_burst_packets_leave_one_by_one() {
+    fn packets_leave_one_by_one_if_there_is_no_burst() {
         let mut pacer = pacer(1_000_000, 0);
         for _ in 0..3 {
-            pacer.push(at(0), packet(Carries::Video, 1000, 0));
+            pacer.push(ms(0), packet(Carries::Video, 1000, 0));
         }
-        assert_eq!(leave(&mut pacer, at(0)).len(), 1);
+        assert_eq!(leave(&mut pacer, ms(0)).len(), 1);
         let next = pacer.deadline(false);
-        assert!(next.span_since(at(8)) <= Span::from_nanos(1));
+        assert!(next.span_since(ms(8)) <= Span::from_nanos(1));
         assert_eq!(leave(&mut pacer, next).len(), 1);
     }
 
@@ -405,9 +405,9 @@ mod tests {
         let mut pacer = pacer(100_000, 0);
         // 100 kB would take 8 s.
         for _ in 0..100 {
-            pacer.push(at(0), packet(Carries::Video, 1000, 0));
+            pacer.push(ms(0), packet(Carries::Video, 1000, 0));
         }
-        let mut now = at(0);
+        let mut now = ms(0);
         loop {
             leave(&mut pacer, now);
             if pacer.packets() == 0 {
@@ -415,19 +415,19 @@ mod tests {
             }
             now = now.max(pacer.deadline(false));
         }
-        assert!(now <= at(2_100), "{}", now.seconds());
+        assert!(now <= ms(2_100), "{}", now.seconds());
     }
 
     #[test]
     fn a_full_window_lets_audio_through() {
         let mut pacer = pacer(1_000_000, 40);
         pacer.set_blocked(true);
-        pacer.push(at(0), packet(Carries::Video, 1000, 0));
-        pacer.push(at(0), packet(Carries::Audio, 100, 0));
-        assert_eq!(leave(&mut pacer, at(0)), [Carries::Audio]);
+        pacer.push(ms(0), packet(Carries::Video, 1000, 0));
+        pacer.push(ms(0), packet(Carries::Audio, 100, 0));
+        assert_eq!(leave(&mut pacer, ms(0)), [Carries::Audio]);
         assert_eq!(pacer.deadline(false), Instant::NEVER);
         pacer.set_blocked(false);
-        assert_eq!(leave(&mut pacer, at(0)), [Carries::Video]);
+        assert_eq!(leave(&mut pacer, ms(0)), [Carries::Video]);
     }
 
     #[test]
@@ -435,10 +435,10 @@ mod tests {
         let mut pacer = pacer(300_000, 40);
         let probe =
             Probe { cluster: 7, rate: Rate::from_bits_per_second(900_000), lasts: Span::from_millis(15), packets: 5 };
-        pacer.probe(at(0), probe);
-        assert_eq!(pacer.next(at(10), true), Next::Nothing, "no media yet");
-        pacer.push(at(10), packet(Carries::Video, 1000, 10));
-        let (mut now, mut bytes, mut packets) = (at(10), 0, 0);
+        pacer.probe(ms(0), probe);
+        assert_eq!(pacer.next(ms(10), true), Next::Nothing, "no media yet");
+        pacer.push(ms(10), packet(Carries::Video, 1000, 10));
+        let (mut now, mut bytes, mut packets) = (ms(10), 0, 0);
         loop {
             match pacer.next(now, true) {
                 Next::Packet(packet, cluster) => {
@@ -461,17 +461,17 @@ mod tests {
             }
         }
         assert!(packets >= 5 && bytes >= 1687, "{packets} packets, {bytes} B");
-        let rate = Bytes::new(bytes - 225).rate_over(now - at(10)).bits_per_second();
+        let rate = Bytes::new(bytes - 225).rate_over(now - ms(10)).bits_per_second();
         assert!((850_000..950_000).contains(&rate), "{rate}");
     }
 
     #[test]
     fn padding_fills_up_to_its_rate_while_nothing_waits() {
         let mut pacer = pacer(1_000_000, 40);
-        pacer.set_rates(at(0), Rate::from_bits_per_second(1_000_000), Rate::from_bits_per_second(80_000));
-        assert_eq!(pacer.next(at(0), false), Next::Nothing, "no media has been sent");
-        let (mut now, mut bytes) = (at(0), 0);
-        while now < at(1_000) {
+        pacer.set_rates(ms(0), Rate::from_bits_per_second(1_000_000), Rate::from_bits_per_second(80_000));
+        assert_eq!(pacer.next(ms(0), false), Next::Nothing, "no media has been sent");
+        let (mut now, mut bytes) = (ms(0), 0);
+        while now < ms(1_000) {
             match pacer.next(now, true) {
                 Next::Padding(size, None) => {
                     assert_eq!(size, 50, "what 5 ms carry");

@@ -143,20 +143,20 @@ mod tests {
 
     const ROUND_TRIP: Span = Span::from_millis(100);
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn packet(sequence: u16) -> Waiting {
         let header = RtpHeader { sequence, ..RtpHeader::default() };
-        Waiting { header, wire: 1000, carries: Carries::Video, created: at(0), since: at(0) }
+        Waiting { header, wire: 1000, carries: Carries::Video, created: ms(0), since: ms(0) }
     }
 
     fn history(first: u16, number: u16) -> PacketHistory {
         let mut history = PacketHistory::default();
         for sequence in (0..number).map(|number| first.wrapping_add(number)) {
-            history.add(at(0), packet(sequence), ROUND_TRIP);
-            history.sent(at(0), sequence);
+            history.add(ms(0), packet(sequence), ROUND_TRIP);
+            history.sent(ms(0), sequence);
         }
         history
     }
@@ -164,21 +164,21 @@ mod tests {
     #[test]
     fn a_packet_is_sent_again_at_once_and_a_second_time_only_after_a_round_trip_and_5_ms() {
         let mut history = history(65_534, 4);
-        assert!(history.asked(at(10), 0, ROUND_TRIP).is_some(), "through the wrap");
-        assert!(history.asked(at(11), 0, ROUND_TRIP).is_none(), "under way");
-        history.sent(at(20), 0);
-        assert!(history.asked(at(124), 0, ROUND_TRIP).is_none());
-        assert!(history.asked(at(125), 0, ROUND_TRIP).is_some());
-        assert!(history.asked(at(10), 100, ROUND_TRIP).is_none(), "never sent");
+        assert!(history.asked(ms(10), 0, ROUND_TRIP).is_some(), "through the wrap");
+        assert!(history.asked(ms(11), 0, ROUND_TRIP).is_none(), "under way");
+        history.sent(ms(20), 0);
+        assert!(history.asked(ms(124), 0, ROUND_TRIP).is_none());
+        assert!(history.asked(ms(125), 0, ROUND_TRIP).is_some());
+        assert!(history.asked(ms(10), 100, ROUND_TRIP).is_none(), "never sent");
         history.forgo(0);
-        assert!(history.asked(at(126), 0, ROUND_TRIP).is_some());
+        assert!(history.asked(ms(126), 0, ROUND_TRIP).is_some());
     }
 
     #[test]
     fn a_packet_that_has_not_left_yet_is_not_sent_again() {
         let mut history = PacketHistory::default();
-        history.add(at(0), packet(5), ROUND_TRIP);
-        assert!(history.asked(at(1), 5, ROUND_TRIP).is_none());
+        history.add(ms(0), packet(5), ROUND_TRIP);
+        assert!(history.asked(ms(1), 5, ROUND_TRIP).is_none());
         assert_eq!(history.newest(), None);
     }
 
@@ -186,7 +186,7 @@ mod tests {
     fn packets_are_kept_a_second_or_three_round_trips_and_three_times_that_while_there_is_room() {
         let kept = |number: u16, later: u64, round_trip: Span| {
             let mut history = history(0, number);
-            history.add(at(later), packet(number), round_trip);
+            history.add(ms(later), packet(number), round_trip);
             history.packets.len()
         };
         assert_eq!(kept(10, 2_999, ROUND_TRIP), 11);
@@ -202,10 +202,10 @@ mod tests {
     fn no_more_is_sent_again_within_a_second_than_the_rate_carries() {
         let mut limiter = RateLimiter::default();
         let rate = Rate::from_bits_per_second(16_000);
-        assert!(limiter.try_use(at(0), 1500, rate));
-        assert!(!limiter.try_use(at(999), 501, rate));
-        assert!(limiter.try_use(at(999), 500, rate));
-        assert!(limiter.try_use(at(1_000), 1500, rate));
+        assert!(limiter.try_use(ms(0), 1500, rate));
+        assert!(!limiter.try_use(ms(999), 501, rate));
+        assert!(limiter.try_use(ms(999), 500, rate));
+        assert!(limiter.try_use(ms(1_000), 1500, rate));
         assert_eq!(limiter.recent_bytes(), Bytes::new(2000));
     }
 }

@@ -15,7 +15,7 @@ use fairwave_network::packet::FlowId;
 const EVERY: Span = Span::from_millis(50);
 const CAMERA: Ssrc = Ssrc::new(StreamKind::Video, 0, Role::Media);
 
-fn at(millis: u64) -> Instant {
+fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -226,12 +226,12 @@ fn audio_and_video_fill_the_target_and_all_of_it_arrives_through_1_mbps() {
     let mut wire = call(20, FIXED);
     wire.bottleneck = Some(Rate::from_bits_per_second(1_000_000));
     wire.buffer = 250;
-    wire.run_until(at(20_500));
+    wire.run_until(ms(20_500));
     assert_eq!(wire.dropped, 0);
     let bytes: u64 = wire
         .sent
         .iter()
-        .filter(|(when, _)| *when >= at(5_000) && *when < at(20_000))
+        .filter(|(when, _)| *when >= ms(5_000) && *when < ms(20_000))
         .map(|(_, p)| p.size().get())
         .sum();
     let rate = bytes as f64 * 8.0 / 15.0;
@@ -241,7 +241,7 @@ fn audio_and_video_fill_the_target_and_all_of_it_arrives_through_1_mbps() {
     let view = wire.sender.view();
     assert_eq!((view.rate, view.retransmitted), (Some(800e3), 0));
     assert_eq!(wire.sender.refused(), 0);
-    wire.sender.settle_media(at(20_500));
+    wire.sender.settle_media(ms(20_500));
     let shown = wire.sender.media().expect("a session");
     let round_trip = shown.transport.last().and_then(|sample| sample.round_trip_time).expect("feedback");
     assert!((0.1..0.4).contains(&round_trip), "{round_trip}");
@@ -259,12 +259,12 @@ fn audio_and_video_fill_the_target_and_all_of_it_arrives_through_1_mbps() {
 fn nack_restores_what_2_percent_of_loss_took() {
     let mut wire = call(20, FIXED);
     lossy(&mut wire);
-    wire.run_until(at(21_000));
+    wire.run_until(ms(21_000));
     let missing = wire.receiver.missing();
     assert!(missing.len() > 20, "{}", missing.len());
     let left = missing.iter().filter(|number| !wire.receiver.repaired.contains(number)).count();
     assert!(left <= 2, "{left} of {}", missing.len());
-    wire.sender.settle_media(at(21_000));
+    wire.sender.settle_media(ms(21_000));
     let video = wire.sender.media().expect("a session").totals[1];
     assert!(video.nack_count > 0 && video.retransmitted_packets_sent >= missing.len() as u64 - 2);
     assert_eq!(wire.sender.view().retransmitted, video.retransmitted_packets_sent);
@@ -276,7 +276,7 @@ fn nack_restores_what_2_percent_of_loss_took() {
 fn without_nack_nothing_is_sent_again() {
     let mut wire = call(5, r#"{"control": {"name": "fixed", "rate": "800 kb/s"}, "nack": false}"#);
     lossy(&mut wire);
-    wire.run_until(at(6_000));
+    wire.run_until(ms(6_000));
     assert!(wire.receiver.repaired.is_empty() && !wire.receiver.missing().is_empty());
 }
 
@@ -287,7 +287,7 @@ fn parity_restores_single_losses_of_either_format() {
             format!(r#"{{"control": {{"name": "fixed", "rate": "800 kb/s"}}, "nack": false, "fec": "{format}"}}"#);
         let mut wire = call(20, &table);
         lossy(&mut wire);
-        wire.run_until(at(21_000));
+        wire.run_until(ms(21_000));
         // After the first reports there is parity; losing each 50th packet loses at most one per frame.
         let video: Vec<u64> = wire.receiver.video.iter().copied().collect();
         let late = video[video.len() / 4];
@@ -303,7 +303,7 @@ fn parity_restores_single_losses_of_either_format() {
         } else {
             assert!(restored * 2 >= missing.len(), "{restored} of {}: some of the missing are parity", missing.len());
         }
-        wire.sender.settle_media(at(21_000));
+        wire.sender.settle_media(ms(21_000));
         assert!(wire.sender.media().expect("a session").totals[1].fec_packets_sent > 100);
     }
 }
@@ -311,10 +311,10 @@ fn parity_restores_single_losses_of_either_format() {
 #[test]
 fn a_picture_loss_brings_a_key_frame_but_not_two_within_300_ms() {
     let mut wire = call(6, FIXED);
-    wire.receiver.plis = vec![at(2_000), at(2_100), at(2_200), at(3_000)];
-    wire.run_until(at(6_500));
+    wire.receiver.plis = vec![ms(2_000), ms(2_100), ms(2_200), ms(3_000)];
+    wire.run_until(ms(6_500));
     assert_eq!(wire.receiver.keys, 3, "the first, and one for each of two requests");
-    wire.sender.settle_media(at(6_500));
+    wire.sender.settle_media(ms(6_500));
     assert_eq!(wire.sender.media().expect("a session").totals[1].pli_count, 4);
 }
 
@@ -323,7 +323,7 @@ fn feedback_that_is_lost_or_comes_twice_leaves_no_bytes_in_flight() {
     let mut wire = call(20, FIXED);
     wire.lose_feedback = Box::new(|number, _| number % 3 == 0);
     wire.receiver.copies = 2;
-    wire.run_until(at(20_000));
+    wire.run_until(ms(20_000));
     // A round trip and the time to the next message, at 800 kb/s, three times for packets that were lost.
     let flight = wire.sender.history.in_flight().get();
     assert!(flight < 40_000, "{flight}");
@@ -332,13 +332,13 @@ fn feedback_that_is_lost_or_comes_twice_leaves_no_bytes_in_flight() {
 #[test]
 fn hostile_feedback_is_counted_and_changes_nothing() {
     let mut wire = call(2, FIXED);
-    wire.run_until(at(1_000));
+    wire.run_until(ms(1_000));
     let before = wire.sender.history.in_flight();
     for bytes in [&b""[..], &[0x8f, 205, 0, 1, 0, 0, 0, 0], &[0xff; 40]] {
         let mailbox = wire.receiver.mailbox.clone();
         let (_, mut packet) = *wire.feedback.last().expect("feedback");
-        packet.body = mailbox.put(bytes, 0, at(1_000));
-        wire.sender.on_packet(at(1_000), &packet, &mut Output::default());
+        packet.body = mailbox.put(bytes, 0, ms(1_000));
+        wire.sender.on_packet(ms(1_000), &packet, &mut Output::default());
     }
     assert_eq!((wire.sender.refused(), wire.sender.history.in_flight()), (3, before));
 }
@@ -348,7 +348,7 @@ fn a_session_is_the_same_each_time() {
     let run = || {
         let mut wire = call(5, FIXED);
         lossy(&mut wire);
-        wire.run_until(at(6_000));
+        wire.run_until(ms(6_000));
         wire.sent
     };
     assert_eq!(run(), run());
@@ -357,7 +357,7 @@ fn a_session_is_the_same_each_time() {
 #[test]
 fn video_below_its_least_stops_and_speech_goes_on() {
     let mut wire = call(5, r#"{"control": {"name": "fixed", "rate": "70 kb/s"}, "suspend": true}"#);
-    wire.run_until(at(5_500));
+    wire.run_until(ms(5_500));
     assert_eq!(wire.skipped, 150, "frames of the camera");
     assert_eq!(wire.deliveries.len(), 250);
 }
@@ -404,8 +404,8 @@ fn while_the_window_is_full_frames_are_left_out() {
         let mut wire = call(10, &table);
         wire.bottleneck = Some(Rate::from_bits_per_second(300_000));
         wire.buffer = 1000;
-        wire.run_until(at(10_500));
-        wire.sender.settle_media(at(10_500));
+        wire.run_until(ms(10_500));
+        wire.sender.settle_media(ms(10_500));
         (wire.skipped, wire.sender.media().expect("a session").totals[1].frames_encoded)
     };
     let (skipped, encoded) = frames("frames");
@@ -423,7 +423,7 @@ fn after_congestion_bursts_are_as_short_as_controller_or_scenario_say() {
         assert_eq!(wire.sender.pacer.burst(), serde_json::from_str(&format!("\"{said}\"")).expect("a time"));
         wire.bottleneck = Some(Rate::from_bits_per_second(300_000));
         wire.buffer = 1000;
-        wire.run_until(at(5_000));
+        wire.run_until(ms(5_000));
         wire.sender.pacer.burst()
     };
     assert_eq!(burst("40 ms"), Span::from_millis(10), "the controller's");
@@ -452,6 +452,6 @@ fn media_without_a_stream_is_refused() {
 fn what_a_second_costs() {
     let mut wire = call(600, r#"{"control": {"name": "fixed", "rate": "1 Mb/s"}}"#);
     let begun = std::time::Instant::now();
-    wire.run_until(at(600_000));
+    wire.run_until(ms(600_000));
     println!("{:.1} µs for a simulated second", begun.elapsed().as_secs_f64() * 1e6 / 600.0);
 }

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn each_video_has_its_lowest_rung_before_any_has_a_higher() {
+    fn videos_get_their_lowest_rung_before_any_gets_a_higher() {
         let both = [candidate(None), candidate(None)];
         assert_eq!(layers(250_000.0, &both), [Some(0), Some(0)]);
         assert_eq!(layers(560_000.0, &both), [Some(1), Some(0)]);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_gone_down_waits_before_it_goes_up() {
+    fn lowered_videos_wait_before_they_go_up() {
         let mut one = candidate(Some(0));
         one.up_from = Some(Instant::ZERO + PATIENCE);
         assert_eq!(choose(Instant::ZERO, 9e6, std::slice::from_ref(&one)), [Some(rung(0))]);
@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_chosen_fits(budget in 0.0..5e6f64, has in prop::collection::vec(prop::option::of(0u8..3), 0..8)) {
+        fn choice_fits_the_budget(budget in 0.0..5e6f64, has in prop::collection::vec(prop::option::of(0u8..3), 0..8)) {
             let candidates: Vec<Candidate> = has.iter().map(|one| candidate(*one)).collect();
             let chosen = choose(Instant::ZERO, budget, &candidates);
             let rate = |(one, rung): (&Candidate, &Option<Rung>)| {

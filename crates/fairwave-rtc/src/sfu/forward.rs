@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_takes_no_number_and_what_is_missing_keeps_its_own() {
+    fn omitted_packets_take_no_number_and_missing_ones_keep_theirs() {
         let mut one = forward(0, 0);
         assert_eq!(sent(&mut one, packet(0, 10, 0, true, 0)), Some((0, 0)));
         assert_eq!(sent(&mut one, packet(0, 11, 1, false, 1)), None);

@@ -120,24 +120,24 @@ impl Layers {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     #[test]
     fn a_rate_is_that_of_the_last_second() {
         let mut meter = RateMeter::default();
-        (0..100).for_each(|k| meter.add(at(20 * k), 250));
-        assert!((meter.rate(at(1_999)) - 100_000.0).abs() < 1e-6, "{}", meter.rate(at(1_999)));
-        assert!(meter.is_sent(at(3_000)) && !meter.is_sent(at(4_000)));
-        assert!(meter.rate(at(4_000)) == 0.0);
+        (0..100).for_each(|k| meter.add(ms(20 * k), 250));
+        assert!((meter.rate(ms(1_999)) - 100_000.0).abs() < 1e-6, "{}", meter.rate(ms(1_999)));
+        assert!(meter.is_sent(ms(3_000)) && !meter.is_sent(ms(4_000)));
+        assert!(meter.rate(ms(4_000)) == 0.0);
     }
 
     #[test]
     fn a_young_layer_is_not_taken_for_a_slow_one() {
         let mut meter = RateMeter::default();
-        (0..20).for_each(|k| meter.add(at(5_000 + 20 * k), 250));
-        assert!((meter.rate(at(5_400)) - 100_000.0).abs() < 2_000.0, "{}", meter.rate(at(5_400)));
+        (0..20).for_each(|k| meter.add(ms(5_000 + 20 * k), 250));
+        assert!((meter.rate(ms(5_400)) - 100_000.0).abs() < 2_000.0, "{}", meter.rate(ms(5_400)));
     }
 
     #[test]
@@ -146,10 +146,10 @@ mod tests {
         for (stacked, top) in [(false, 400_000.0), (true, 600_000.0)] {
             let mut layers = Layers { stacked, ..Layers::default() };
             for k in 0..50 {
-                layers.add(at(20 * k), rung(0, (k % 2) as u8), 500);
-                layers.add(at(20 * k), rung(1, 0), 1_000);
+                layers.add(ms(20 * k), rung(0, (k % 2) as u8), 500);
+                layers.add(ms(20 * k), rung(1, 0), 1_000);
             }
-            let ladder = layers.ladder(at(999));
+            let ladder = layers.ladder(ms(999));
             assert_eq!(ladder.iter().map(|one| one.0).collect::<Vec<_>>(), [rung(0, 0), rung(0, 1), rung(1, 0)]);
             assert!((ladder[0].1 - 100_000.0).abs() < 3_000.0 && (ladder[2].1 - top).abs() < 9_000.0, "{ladder:?}");
         }

@@ -65,26 +65,26 @@ impl Speakers {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     #[test]
-    fn who_talks_takes_the_place_of_the_one_who_was_silent_longest() {
+    fn talker_replaces_the_participant_who_was_silent_longest() {
         let mut speakers = Speakers::new(2, 4);
-        assert_eq!(speakers.on_audio(at(0), 0, true), None);
-        assert_eq!(speakers.on_audio(at(10), 1, true), None);
-        assert_eq!(speakers.on_audio(at(20), 2, true), None, "both places are taken by people who talk");
+        assert_eq!(speakers.on_audio(ms(0), 0, true), None);
+        assert_eq!(speakers.on_audio(ms(10), 1, true), None);
+        assert_eq!(speakers.on_audio(ms(20), 2, true), None, "both places are taken by people who talk");
         assert!(!speakers.is_heard(2));
-        assert_eq!(speakers.on_audio(at(300), 1, true), None);
-        assert_eq!(speakers.on_audio(at(301), 2, true), Some(0));
+        assert_eq!(speakers.on_audio(ms(300), 1, true), None);
+        assert_eq!(speakers.on_audio(ms(301), 2, true), Some(0));
         assert!(speakers.is_heard(2) && speakers.is_heard(1) && !speakers.is_heard(0));
     }
 
     #[test]
     fn comfort_noise_takes_no_place() {
         let mut speakers = Speakers::new(3, 2);
-        assert_eq!(speakers.on_audio(at(0), 1, false), None);
+        assert_eq!(speakers.on_audio(ms(0), 1, false), None);
         assert!(!speakers.is_heard(1) && speakers.spoke(1).is_none());
     }
 }

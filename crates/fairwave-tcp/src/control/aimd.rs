@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn in_ns2_a_timeout_or_a_restart_counts_as_the_first_decrease() {
+    fn ns2_counts_a_timeout_or_a_restart_as_the_first_decrease() {
         let after = |first: &dyn Fn(&mut Aimd)| {
             let mut aimd = Aimd::new(0.31, 0.875, true);
             first(&mut aimd);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn per_round_trip_sqrt_gains_the_inverse_root_and_iiad_the_inverse() {
+    fn sqrt_gains_the_inverse_root_per_round_trip_and_iiad_the_inverse() {
         assert!((gained(sqrt(), 100.0) - 0.1).abs() < 1e-3, "{}", gained(sqrt(), 100.0));
         assert!((gained(iiad(), 100.0) - 0.01).abs() < 1e-4, "{}", gained(iiad(), 100.0));
     }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_is_refused_and_what_is_set_is_shown() {
+    fn values_out_of_range_are_refused_and_set_values_are_shown() {
         let check = |alpha, beta| SqrtConfig { alpha: Some(alpha), beta: Some(beta) }.check().map_err(|e| e.key);
         assert_eq!(check(0.0, 0.5), Err("alpha".into()));
         assert_eq!((check(1.0, 0.0), check(1.0, 2.1)), (Err("beta".into()), Err("beta".into())));

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn one_acknowledgement_adds_the_way_to_the_target_over_the_window() {
+    fn acknowledgement_adds_the_distance_to_the_target_over_the_window() {
         let mut law = cubic();
         let mut window = Window { congestion: 1000.0, threshold: 5.0 };
         law.on_loss(&path(0, 1000.0), &mut window);
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn where_reno_would_have_more_the_window_is_renos_with_alpha_until_the_old_window_and_one_from_there() {
+    fn window_is_at_least_renos_with_alpha_until_the_old_window_and_one_from_there() {
         for (before, gained) in gains_where_reno_would_have_more(&CubicConfig::default()) {
             let expected = if before < 19.4 {
                 0.9 / 1.7
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_whole_segment_it_gains_alpha_beyond_the_old_window_too() {
+    fn gains_alpha_beyond_the_old_window_too_if_so_configured() {
         let gains = gains_where_reno_would_have_more(&CubicConfig { alpha_one: false, ..CubicConfig::default() });
         assert!(gains[gains.len() - 1].0 > 20.5);
         for (before, gained) in gains {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_as_reno_does_while_its_window_is_filled() {
+    fn grows_as_reno_does_while_its_window_is_filled() {
         let mut window = Window { congestion: 9.0, threshold: 10.0 };
         let mut law = dctcp();
         law.on_ack(&ack(1, false), &mut window);

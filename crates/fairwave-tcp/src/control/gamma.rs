@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn at_most_one_adjustment_per_round_trip() {
+    fn adjusts_at_most_once_per_round_trip() {
         let (mut gamma, mut window) = reno(None);
         for now in [1000, 1150] {
             gamma.on_ack(&path(now, 150), &mut window);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_happens_in_slow_start() {
+    fn slow_start_is_not_adjusted() {
         let (mut gamma, _) = reno(Some(2.0));
         let mut window = Window { congestion: 8.0, threshold: 64.0 };
         gamma.on_ack(&path(1000, 200), &mut window);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shows_the_gamma_of_the_last_decrease() {
+    fn shows_the_gamma_of_the_last_decrease() {
         let (mut gamma, mut window) = reno(None);
         assert_eq!(gamma.estimate(), None);
         gamma.on_ack(&path(1000, 150), &mut window);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn at_once_lowers_the_window_when_the_share_is_found_and_then_not_for_a_round_trip() {
+    fn lowers_the_window_when_the_share_is_found_and_then_not_for_a_round_trip() {
         let config = GammaConfig { at_once: true, ..GammaConfig::default() };
         let mut gamma = config.controller(Preset::Rfc);
         let mut window = Window { congestion: 30.0, threshold: 10.0 };

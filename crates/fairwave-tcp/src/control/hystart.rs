@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn one_early_sample_of_a_round_keeps_the_pace() {
+    fn single_early_sample_of_a_round_keeps_the_pace() {
         let mut start = SlowStart::new();
         start.round(40_000);
         start.ack(40_000);

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_target_the_window_gains_the_gain_in_a_round_trip() {
+    fn window_gains_the_gain_per_round_trip_below_the_target() {
         let law = steady(40, 100);
         let mut window = Window { congestion: 1000.0, threshold: 5.0 };
         (0..1000).for_each(|n| law.avoid(&ack(n, 2, 100, 1000.0), true, &mut window));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn above_the_target_it_loses_its_part_of_the_excess_and_half_at_most() {
+    fn window_loses_its_part_of_the_excess_above_the_target_and_half_at_most() {
         // 40 ms of base: 112 ms mean a delay of 1.2 targets, 220 ms of three.
         for (rtt, change) in [(112, 1.0 / 3.0 - 200.0), (220, -500.0)] {
             let law = steady(40, rtt);
@@ -361,27 +361,27 @@ mod tests {
     }
 
     #[test]
-    fn it_slows_down_two_round_trips_later_for_two_round_trips_and_then_comes_back() {
+    fn slows_down_two_round_trips_later_for_two_round_trips_and_then_comes_back() {
         let mut law = ledbat();
         let mut window = Window { congestion: 60.0, threshold: 60.0 };
         let mut number = 0;
-        let mut at = |law: &mut Box<LedbatPlusPlus>, millis: u64, window: &mut Window| {
+        let mut ack_at = |law: &mut Box<LedbatPlusPlus>, millis: u64, window: &mut Window| {
             number += 1;
             law.on_ack(&ack(number, millis, 120, window.congestion), window);
         };
-        at(&mut law, 1000, &mut window);
+        ack_at(&mut law, 1000, &mut window);
         assert_eq!((law.phase, law.slow_at), (Phase::Steady, Instant::ZERO + Span::from_millis(1240)));
-        at(&mut law, 1239, &mut window);
+        ack_at(&mut law, 1239, &mut window);
         let before = window.congestion;
-        at(&mut law, 1240, &mut window);
+        ack_at(&mut law, 1240, &mut window);
         assert_eq!(window, Window { congestion: 2.0, threshold: before });
-        at(&mut law, 1479, &mut window);
+        ack_at(&mut law, 1479, &mut window);
         assert_eq!(window.congestion, 2.0);
-        at(&mut law, 1480, &mut window);
+        ack_at(&mut law, 1480, &mut window);
         assert_eq!(window.congestion, 3.0, "slow start, with a gain of one on a path of 120 ms");
         for _ in 0..100 {
             if window.in_slow_start() {
-                at(&mut law, 2040, &mut window);
+                ack_at(&mut law, 2040, &mut window);
             }
         }
         assert!(!window.in_slow_start(), "slow start does not lead back to the window of before: {window:?}");
@@ -444,14 +444,14 @@ mod tests {
     fn the_smallest_of_ten_minutes_is_remembered_and_no_longer() {
         let mut minutes = MinuteMinima::new();
         assert_eq!(minutes.least(), f64::INFINITY);
-        let mut at = |seconds: u64, value: f64| {
+        let mut note_at = |seconds: u64, value: f64| {
             minutes.note(Instant::ZERO + Span::from_secs(seconds), value);
             minutes.least()
         };
-        assert_eq!(at(30, 0.02), 0.02);
-        assert_eq!(at(61, 0.05), 0.02);
-        assert_eq!(at(599, 0.09), 0.02, "the tenth minute");
-        assert_eq!(at(600, 0.09), 0.05, "the first is forgotten");
-        assert_eq!(at(4000, 0.3), 0.3, "all are");
+        assert_eq!(note_at(30, 0.02), 0.02);
+        assert_eq!(note_at(61, 0.05), 0.02);
+        assert_eq!(note_at(599, 0.09), 0.02, "the tenth minute");
+        assert_eq!(note_at(600, 0.09), 0.05, "the first is forgotten");
+        assert_eq!(note_at(4000, 0.3), 0.3, "all are");
     }
 }

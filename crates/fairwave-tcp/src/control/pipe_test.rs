@@ -284,7 +284,7 @@ fn a_pace_below_the_rate_of_the_pipe_is_what_is_delivered_and_queues_nothing() {
 }
 
 #[test]
-fn what_finds_the_queue_full_is_lost_and_what_finds_much_of_it_is_marked() {
+fn full_queue_loses_and_long_queue_marks() {
     let mut pipe = Pipe::new(ConstantWindow(1100.0), 1000.0, 100);
     pipe.window.congestion = 1000.0;
     (pipe.buffer, pipe.mark_above) = (50.0, 30.0);

@@ -243,13 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn it_rests_on_a_small_drop() {
+    fn rests_on_a_small_drop() {
         let before = after(&[1000]).1.congestion;
         assert_eq!(after(&[1000, 900]).1.congestion, before);
     }
 
     #[test]
-    fn it_loses_an_eighth_on_a_larger_drop() {
+    fn loses_an_eighth_on_a_larger_drop() {
         let before = after(&[1000]).1.congestion;
         assert_eq!(after(&[1000, 800]).1.congestion, before * 0.875);
     }

@@ -1,6 +1,6 @@
 //! Tests of the current laws in whole connections: the effect of their windows, marks and samples on a path.
 
-use super::super::storyboards::{TcpWire, at, wire};
+use super::super::storyboards::{TcpWire, ms, wire};
 use super::super::{Flavour, TcpConfig};
 use super::{Control, ControlLaw, CubicConfig};
 use fairwave_endpoint::path_test::{PathFate, Wire};
@@ -42,14 +42,14 @@ fn see(wire: &mut TcpWire, from: u64, to: u64) -> ConnectionSamples {
     let rate = wire.bottleneck.expect("there is one").bits_per_second() as f64;
     let (mut queues, mut estimates) = (Vec::new(), Vec::new());
     for now in (1000 * from..1000 * to).step_by(10) {
-        wire.run_until(at(now));
+        wire.run_until(ms(now));
         let view = wire.sender.view();
         queues.push((view.smoothed_rtt.expect("a round trip") - 0.05) * rate / PACKET);
         estimates.push(view.estimate.map_or(f64::NAN, Estimate::value));
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     ConnectionSamples {
-        used: wire.goodput(at(1000 * from), at(1000 * to)) / (rate * PAYLOAD / PACKET),
+        used: wire.goodput(ms(1000 * from), ms(1000 * to)) / (rate * PAYLOAD / PACKET),
         queue: mean(&queues),
         longest_queue: queues.iter().copied().fold(0.0, f64::max),
         estimate: mean(&estimates),
@@ -75,7 +75,7 @@ fn hystart_ends_slow_start_with_fewer_losses_in_a_deep_buffer() {
         let mut wire = Wire::new(ends.0, ends.1, Span::from_millis(25));
         wire.bottleneck = Some(Rate::from_bits_per_second(100_000_000));
         wire.buffer = 3 * product(100) as usize;
-        wire.run_until(at(3000));
+        wire.run_until(ms(3000));
         wire.dropped
     };
     let (with, without) = (lost(true), lost(false));

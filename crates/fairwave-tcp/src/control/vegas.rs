@@ -231,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_by_about_one_when_nothing_is_queued() {
+    fn grows_by_about_one_when_nothing_is_queued() {
         let window = steady(&[100, 100, 100, 100], 10.0);
         assert!(window.congestion > 12.0 && window.congestion < 15.0, "{window:?}");
     }
 
     #[test]
-    fn it_shrinks_by_one_per_round_when_more_than_beta_are_queued() {
+    fn shrinks_by_one_per_round_when_more_than_beta_are_queued() {
         // At twice the base round trip, half of the window is queued.
         let shrunk = steady(&[200, 200, 200, 200], 20.0).congestion - steady(&[200; 6], 20.0).congestion;
         assert!((shrunk - 2.0).abs() < 1e-6, "{shrunk} in two rounds");
@@ -255,7 +255,7 @@ mod tests {
 
     /// Vegas after a round with round trips `rtt`, with 21 segments sent in it and 20 of them in flight. The
     /// smallest was 100 ms.
-    fn in_round(rtt: f64) -> (Vegas, Path) {
+    fn segments_in_round(rtt: f64) -> (Vegas, Path) {
         let vegas = Vegas {
             base_rtt: 0.1,
             round: 100,
@@ -277,7 +277,7 @@ mod tests {
     fn diff_is_what_stands_in_queues_to_the_nearest_segment() {
         // 21 segments expected in a round; actually 21 · 100 ms / rtt.
         for (rtt, diff) in [(0.1, 0.0), (0.102, 0.0), (0.105, 1.0), (0.11, 2.0), (0.115, 3.0), (0.13, 5.0)] {
-            let (mut vegas, path) = in_round(rtt);
+            let (mut vegas, path) = segments_in_round(rtt);
             assert_eq!(vegas.estimate(), None);
             vegas.on_ack(&path, &mut Window { congestion: 20.0, threshold: 2.0 });
             assert_eq!(estimated(&vegas), diff, "{rtt} s");
@@ -285,9 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn below_alpha_it_grows_above_beta_it_shrinks_between_it_rests() {
+    fn grows_below_alpha_shrinks_above_beta_and_rests_in_between() {
         for (rtt, expected) in [(0.102, 20.0 + 1.0 / 20.0), (0.105, 20.0), (0.115, 20.0), (0.13, 19.0)] {
-            let (mut vegas, path) = in_round(rtt);
+            let (mut vegas, path) = segments_in_round(rtt);
             let mut window = Window { congestion: 20.0, threshold: 2.0 };
             vegas.on_ack(&path, &mut window);
             assert_eq!(window.congestion, expected, "{rtt} s");
@@ -299,9 +299,9 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_only_while_the_window_is_nearly_used() {
+    fn grows_only_while_the_window_is_nearly_used() {
         for (congestion, grows) in [(23.0, true), (23.5, false)] {
-            let (mut vegas, path) = in_round(0.1);
+            let (mut vegas, path) = segments_in_round(0.1);
             let mut window = Window { congestion, threshold: 2.0 };
             vegas.on_ack(&path, &mut window);
             assert_eq!(window.congestion > congestion, grows, "{congestion}");
@@ -309,8 +309,8 @@ mod tests {
     }
 
     #[test]
-    fn it_never_shrinks_below_two_segments() {
-        let (mut vegas, path) = in_round(0.2);
+    fn never_shrinks_below_two_segments() {
+        let (mut vegas, path) = segments_in_round(0.2);
         let mut window = Window { congestion: 2.5, threshold: 2.0 };
         vegas.on_ack(&path, &mut window);
         assert_eq!(window.congestion, 2.0);
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn slow_start_doubles_in_every_other_round() {
-        let (mut vegas, path) = in_round(0.1);
+        let (mut vegas, path) = segments_in_round(0.1);
         let mut window = Window { congestion: 20.0, threshold: 64.0 };
         vegas.on_ack(&path, &mut window);
         assert_eq!(window.congestion, 21.0);
@@ -329,9 +329,9 @@ mod tests {
     }
 
     #[test]
-    fn it_leaves_slow_start_an_eighth_lower_when_more_than_gamma_are_queued() {
+    fn leaves_slow_start_an_eighth_lower_when_more_than_gamma_are_queued() {
         for (rtt, left) in [(0.105, false), (0.11, true)] {
-            let (mut vegas, path) = in_round(rtt);
+            let (mut vegas, path) = segments_in_round(rtt);
             let mut window = Window { congestion: 20.0, threshold: 64.0 };
             vegas.on_ack(&path, &mut window);
             let expected = if left {
@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(window, expected, "{rtt} s");
         }
         // In a round without growth it makes no comparison.
-        let (vegas, path) = in_round(0.13);
+        let (vegas, path) = segments_in_round(0.13);
         let mut vegas = Vegas { growing: true, ..vegas };
         let mut window = Window { congestion: 20.0, threshold: 64.0 };
         vegas.on_ack(&path, &mut window);
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn the_increment_of_slow_start_ends_with_it() {
-        let (mut vegas, path) = in_round(0.1);
+        let (mut vegas, path) = segments_in_round(0.1);
         let mut window = Window { congestion: 20.0, threshold: 21.0 };
         vegas.on_ack(&path, &mut window);
         vegas.on_ack(&Path { unacknowledged: 102, next: 122, ..path }, &mut window);
@@ -360,18 +360,18 @@ mod tests {
 
     #[test]
     fn the_base_is_the_smallest_round_trip_unless_one_segment_made_the_round() {
-        let (mut vegas, path) = in_round(0.11);
+        let (mut vegas, path) = segments_in_round(0.11);
         let mut window = Window { congestion: 20.0, threshold: 2.0 };
         vegas.on_ack(&Path { rtt: Span::from_millis(90), ..path }, &mut window);
         assert_eq!(vegas.base_rtt, 0.09);
-        let (mut vegas, path) = in_round(0.2);
+        let (mut vegas, path) = segments_in_round(0.2);
         vegas.on_ack(&Path { next: 101, rtt: Span::from_millis(200), ..path }, &mut window);
         assert_eq!(vegas.base_rtt, 0.2, "what one segment met was no queue of its own");
     }
 
     #[test]
     fn a_round_without_a_measurement_lasted_from_its_beginning_until_now() {
-        let (vegas, path) = in_round(0.1);
+        let (vegas, path) = segments_in_round(0.1);
         let mut vegas = Vegas { sum: 0.0, count: 0, round_began: 9.87, ..vegas };
         vegas.on_ack(&path, &mut Window { congestion: 20.0, threshold: 2.0 });
         assert_eq!(estimated(&vegas), 5.0, "130 ms, as above");

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_as_reno_does() {
+    fn grows_as_reno_does() {
         let mut westwood = WestwoodConfig::default().controller(Preset::Rfc);
         let mut window = Window { congestion: 9.0, threshold: 10.0 };
         westwood.on_ack(&ack(1000, 1), &mut window);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_estimate_or_a_round_trip_the_window_halves() {
+    fn window_halves_if_there_is_no_estimate_or_round_trip() {
         let path = Path { in_use: 30.0, ..ack(1000, 0) };
         assert_eq!(threshold_of(2e6, &path), 25.0);
         assert_eq!(threshold_of(0.0, &path), 15.0);

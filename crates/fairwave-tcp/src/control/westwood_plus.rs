@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sample_per_round_trip_enters_the_filter() {
+    fn filter_takes_one_sample_per_round_trip() {
         let mut westwood = WestwoodPlus::new(0.9);
         let mut window = Window { congestion: 10.0, threshold: 5.0 };
         for now in (1000..=1100).step_by(10) {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_as_reno_does() {
+    fn grows_as_reno_does() {
         let mut westwood = WestwoodPlus::new(0.9);
         let mut window = Window { congestion: 9.0, threshold: 10.0 };
         westwood.on_ack(&ack(1000), &mut window);

@@ -137,7 +137,7 @@ mod tests {
     use fairwave_endpoint::policy::PolicyQueue;
     use fairwave_units::units::Instant;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -167,7 +167,7 @@ mod tests {
     fn an_action_holds_from_the_next_acknowledgement_on() {
         let (mut law, queue, mut window) = steered();
         let ack = |law: &mut TcpPolicy, window: &mut Window, millis: u64, lost: u64| {
-            let (path, sample) = acknowledged(at(millis), lost);
+            let (path, sample) = acknowledged(ms(millis), lost);
             law.on_ack(&path, window);
             law.on_sample(&path, &sample, window);
         };
@@ -185,10 +185,10 @@ mod tests {
         assert!((outcome.observation[8] - 0.5).abs() < 1e-9, "part of the window in flight");
         ack(&mut law, &mut window, 130, 2);
         assert_eq!(window, Window { congestion: 20.0, threshold: 20.0 });
-        law.on_loss(&acknowledged(at(140), 3).0, &mut window);
+        law.on_loss(&acknowledged(ms(140), 3).0, &mut window);
         assert_eq!(window.congestion, 20.0, "a loss is the policy's to judge");
         queue.with(|queue| queue.act(1.0));
-        law.on_timeout(&acknowledged(at(900), 3).0, &mut window);
+        law.on_timeout(&acknowledged(ms(900), 3).0, &mut window);
         assert_eq!(window, Window { congestion: 1.0, threshold: LEAST_THRESHOLD });
         ack(&mut law, &mut window, 950, 3);
         assert_eq!(window.congestion, 1.0, "what was due before the timeout is void");

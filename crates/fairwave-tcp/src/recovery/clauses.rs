@@ -18,7 +18,7 @@ pub(super) struct Rig {
     pub now: Instant,
 }
 
-pub(super) fn at(millis: u64) -> Instant {
+pub(super) fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -42,14 +42,14 @@ impl Rig {
     pub fn new(flavour: Flavour, config: &TcpConfig, window: u32, units: u32) -> Rig {
         let config = TcpConfig { initial_window: Some(window), ..config.clone() };
         let (sender, _) = config.endpoints(flavour, FlowContext::default(), Seed(1).stream("tcp")).expect("in range");
-        let mut rig = Rig { sender, now: at(0) };
+        let mut rig = Rig { sender, now: ms(0) };
         for id in 0..units {
-            let unit = Unit { id, payload: 1000, created: at(0), layer: 0, frame_type: FrameType::None };
+            let unit = Unit { id, payload: 1000, created: ms(0), layer: 0, frame_type: FrameType::None };
             rig.sender.on_unit(rig.now, unit, &mut Output::default());
         }
         let mut out = Output::default();
         rig.sender.on_start(rig.now, &mut out);
-        rig.now = at(100);
+        rig.now = ms(100);
         rig
     }
 
@@ -437,10 +437,10 @@ fn ns2s_vegas_counts_no_header() {
             .endpoints(Flavour::Vegas, FlowContext { bulk: true, ..FlowContext::default() }, Seed(1).stream("tcp"))
             .expect("in range");
         let mut out = Output::default();
-        sender.on_start(at(0), &mut out);
+        sender.on_start(ms(0), &mut out);
         let body = Body::Ack {
             next: 1,
-            echo: at(0),
+            echo: ms(0),
             rate: 0.0,
             wave: 0,
             congestion_echo: false,
@@ -457,7 +457,7 @@ fn ns2s_vegas_counts_no_header() {
             layer: 0,
             body,
         };
-        sender.on_packet(at(100), &ack, &mut out);
+        sender.on_packet(ms(100), &ack, &mut out);
         (out.packets[0].wire, out.packets[1].wire)
     };
     assert_eq!(wires(Preset::Ns2, None), (1000, 1000), "a SYN is a packet like any other");
@@ -522,7 +522,7 @@ fn rfc_6675_section_5_1_after_a_timeout_no_recovery_begins_until_what_had_been_s
 #[test]
 fn brakmo_peterson_the_fine_timeout_doubles_when_a_segment_is_sent_again_repeatedly() {
     let mut rig = Rig::new(Flavour::Vegas, &plain(), 20, 100);
-    rig.now = at(100);
+    rig.now = ms(100);
     rig.ack(2, &[]);
     // 17/16 of 101 ms and half of that: 161 ms. The third duplicate retransmits 2 and makes the timeout an eighth
     // longer: 181 ms.

@@ -125,7 +125,7 @@ impl Probe {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -143,32 +143,32 @@ mod tests {
     fn rfc_8985_section_7_2_a_probe_waits_for_two_round_trips_a_delayed_acknowledgement_and_never_beyond_the_timeout() {
         let scheduled = |timing| {
             let mut probe = measured();
-            probe.schedule(at(1000), timing);
+            probe.schedule(ms(1000), timing);
             probe.due_at()
         };
-        assert_eq!(scheduled(TIMING), at(1200));
-        assert_eq!(scheduled(Timing { allowance: Span::from_millis(40), ..TIMING }), at(1240));
-        assert_eq!(scheduled(Timing { smoothed: Span::ZERO, ..TIMING }), at(2000));
-        assert_eq!(scheduled(Timing { timeout_at: at(1150), ..TIMING }), at(1150));
-        let without = Timing { smoothed: Span::ZERO, timeout_at: at(9000), ..TIMING };
-        assert_eq!(scheduled(without), at(2000), "a second without a round trip");
+        assert_eq!(scheduled(TIMING), ms(1200));
+        assert_eq!(scheduled(Timing { allowance: Span::from_millis(40), ..TIMING }), ms(1240));
+        assert_eq!(scheduled(Timing { smoothed: Span::ZERO, ..TIMING }), ms(2000));
+        assert_eq!(scheduled(Timing { timeout_at: ms(1150), ..TIMING }), ms(1150));
+        let without = Timing { smoothed: Span::ZERO, timeout_at: ms(9000), ..TIMING };
+        assert_eq!(scheduled(without), ms(2000), "a second without a round trip");
     }
 
     #[test]
     fn rfc_8985_section_7_3_one_probe_is_out_at_a_time_and_none_without_a_round_trip_since_the_last() {
         let mut probe = Probe::default();
-        probe.schedule(at(0), TIMING);
+        probe.schedule(ms(0), TIMING);
         assert_eq!(probe.due_at(), Instant::NEVER, "nothing has been measured");
         probe.measured();
-        probe.schedule(at(0), TIMING);
-        assert_eq!(probe.due_at(), at(200));
+        probe.schedule(ms(0), TIMING);
+        assert_eq!(probe.due_at(), ms(200));
         probe.sent(11, true);
         probe.measured();
-        probe.schedule(at(300), TIMING);
+        probe.schedule(ms(300), TIMING);
         assert_eq!(probe.due_at(), Instant::NEVER, "one is out");
         probe.on_ack(12, false);
-        probe.schedule(at(300), TIMING);
-        assert_eq!(probe.due_at(), at(500));
+        probe.schedule(ms(300), TIMING);
+        assert_eq!(probe.due_at(), ms(500));
     }
 
     #[test]
@@ -177,8 +177,8 @@ mod tests {
         probe.sent(11, true);
         probe.reset();
         probe.measured();
-        probe.schedule(at(300), TIMING);
-        assert_eq!(probe.due_at(), at(500), "the next one is not held back");
+        probe.schedule(ms(300), TIMING);
+        assert_eq!(probe.due_at(), ms(500), "the next one is not held back");
         assert!(!probe.on_ack(12, false), "and nothing was repaired by the one before");
     }
 

@@ -1,7 +1,7 @@
 //! Tests of the clauses of RFC 8985 and RFC 9937, one by one, as in [`super::clauses`].
 
 use super::Recovery;
-use super::clauses::{NONE, Rig, at, numbers, plain};
+use super::clauses::{NONE, Rig, ms, numbers, plain};
 use crate::control::{Control, Controller, Path, Verdict, Window};
 use crate::{Flavour, Preset, TcpConfig};
 use fairwave_endpoint::{Output, Sender};
@@ -25,12 +25,12 @@ fn rig(units: u32) -> Rig {
 impl Rig {
     /// An acknowledgement at `millis`, with the echo `echo`. Returns the segments sent on it.
     fn ack_at(&mut self, millis: u64, echo: u64, next: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
-        self.now = at(millis);
+        self.now = ms(millis);
         let mut sack = [SackBlock::default(); 3];
         for (block, &(first, end)) in sack.iter_mut().zip(blocks) {
             *block = SackBlock { first, end };
         }
-        let body = Body::Ack { next, echo: at(echo), rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
+        let body = Body::Ack { next, echo: ms(echo), rate: 0.0, wave: 0, congestion_echo: false, marked: 0, sack };
         let ack = Packet {
             flow: FlowId(0),
             wire: 40,
@@ -48,7 +48,7 @@ impl Rig {
 
     /// The application creates a unit at this time. Returns the segments sent on it.
     fn unit_at(&mut self, millis: u64, id: u32) -> Vec<u32> {
-        self.now = at(millis);
+        self.now = ms(millis);
         let unit = Unit { id, payload: 1000, created: self.now, layer: 0, frame_type: FrameType::None };
         let mut out = Output::default();
         self.sender.on_unit(self.now, unit, &mut out);
@@ -224,10 +224,10 @@ fn rfc_8985_section_6_3_what_left_just_before_the_timeout_is_not_lost_by_it() {
     // 2 is in flight since 0; 3 leaves shortly before the timeout.
     let timeout = rig.sender.connection.retransmit_at().nanos() / 1_000_000;
     rig.unit_at(timeout - 10, 2);
-    rig.sender.connection.set_retransmit_at(at(timeout));
+    rig.sender.connection.set_retransmit_at(ms(timeout));
     let mut out = Output::default();
     rig.sender.connection.wake_recovery(Instant::NEVER);
-    rig.sender.on_timer(at(timeout), &mut out);
+    rig.sender.on_timer(ms(timeout), &mut out);
     assert_eq!((numbers(&out), rig.sender.view().timeouts), (vec![2], 1));
     assert_eq!(rig.sender.connection.path().lost, 1, "3 is still on its way");
 }

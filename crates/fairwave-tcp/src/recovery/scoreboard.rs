@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_the_definitions_word_for_word(
+        fn agrees_with_the_definitions_word_for_word(
             threshold in 1u32..6,
             steps in prop::collection::vec((0u32..5, 0u32..130, 1u32..15), 1..100),
         ) {

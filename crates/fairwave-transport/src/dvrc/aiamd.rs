@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn when_nothing_arrives_it_is_congestion_whatever_the_history() {
+    fn silence_is_congestion_for_every_history() {
         assert_eq!(policy(500).judge(Rate::default()), Verdict::Congestion);
         assert_eq!(with_history(500, 0.0, 0.0).judge(Rate::default()), Verdict::Congestion);
     }

@@ -43,7 +43,7 @@ fn a_control_packet_is_laid_out_as_the_document_says() {
 }
 
 #[test]
-fn each_malformed_packet_is_refused_for_its_own_reason() {
+fn malformed_packets_are_refused_with_the_reason() {
     let with = |at: usize, value: u8| {
         let mut bytes = data().encode();
         bytes[at] = value;

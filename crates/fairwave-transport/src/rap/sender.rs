@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_a_decrease_or_a_loss_detects_nothing() {
+    fn packets_sent_before_a_decrease_or_a_loss_detect_nothing() {
         let mut watch = watch();
         watch.overtaken(20);
         watch.on_sample(ms(1000), 20, Span::from_millis(190));

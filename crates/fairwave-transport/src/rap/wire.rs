@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn each_malformed_packet_is_refused_for_its_own_reason() {
+    fn malformed_packets_are_refused_with_the_reason() {
         let with = |header: Header, at: usize, value: u8| {
             let mut bytes = bytes(header);
             bytes[at] = value;

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn without_loss_there_is_no_bound() {
+    fn no_loss_gives_no_bound() {
         assert_eq!(packets_per_second(0.0, Span::from_millis(70), Span::from_millis(280)), f64::INFINITY);
     }
 

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use fairwave_endpoint::gaps::LossDetector;
 use fairwave_units::units::Instant;
 
-fn at(ms: u64) -> Instant {
+fn ms(ms: u64) -> Instant {
     Instant::ZERO + Span::from_millis(ms)
 }
 
 /// Sends one packet per millisecond without the missing ones. Returns the gaps in order of detection.
 fn gaps(missing: &[u64], until: u64) -> Vec<Gap> {
     let mut detector = LossDetector::new(3);
-    (0..until).filter(|s| !missing.contains(s)).filter_map(|s| detector.on_arrival(s, at(s))).collect()
+    (0..until).filter(|s| !missing.contains(s)).filter_map(|s| detector.on_arrival(s, ms(s))).collect()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn section_5_3_an_interval_counts_from_first_loss_to_first_loss() {
 
 fn with_intervals(newest_first: &[f64], discounting: bool) -> LossHistory {
     let mut history = LossHistory::new(discounting, 0.25);
-    history.event = Some((1000, at(0)));
+    history.event = Some((1000, ms(0)));
     for &packets in newest_first.iter().rev() {
         history.push(packets);
     }
@@ -86,7 +86,7 @@ fn ns2s_history_discounts_to_a_half_at_the_most() {
 #[test]
 fn section_5_5_a_new_event_makes_the_discount_permanent_for_older_intervals() {
     let mut history = with_intervals(&[100.0; 8], true);
-    let gap = Gap { before: (1399, at(1399)), after: (1401, at(1401)) };
+    let gap = Gap { before: (1399, ms(1399)), after: (1401, ms(1401)) };
     history.on_gap(gap, Span::from_millis(50));
     assert_eq!((history.closed[0], history.closed[1]), ((400.0, 1.0), (100.0, 0.5)));
 }
@@ -94,7 +94,7 @@ fn section_5_5_a_new_event_makes_the_discount_permanent_for_older_intervals() {
 #[test]
 fn a_gap_of_two_billion_packets_is_taken_in_at_once() {
     let mut history = LossHistory::new(true, 0.25);
-    let gap = Gap { before: (0, at(0)), after: (1 << 31, at(60_000)) };
+    let gap = Gap { before: (0, ms(0)), after: (1 << 31, ms(60_000)) };
     history.on_gap(gap, Span::from_nanos(1));
     assert!(history.loss_event_rate(1 << 31) <= 1.0);
 }

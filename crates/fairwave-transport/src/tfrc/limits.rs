@@ -83,37 +83,37 @@ impl RateLimitedTimes {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Instant {
+    fn ms(ms: u64) -> Instant {
         Instant::ZERO + Span::from_millis(ms)
     }
 
     #[test]
     fn section_4_3_rates_older_than_two_round_trips_are_forgotten() {
-        let mut rates = ReceiveRates::new(at(0));
-        rates.update(at(100), 5.0, Span::from_millis(100));
+        let mut rates = ReceiveRates::new(ms(0));
+        rates.update(ms(100), 5.0, Span::from_millis(100));
         assert_eq!(rates.max(), f64::INFINITY);
-        rates.update(at(201), 4.0, Span::from_millis(100));
+        rates.update(ms(201), 4.0, Span::from_millis(100));
         assert_eq!(rates.max(), 5.0);
     }
 
     #[test]
     fn section_4_3_maximizing_drops_the_infinity_of_the_start() {
-        let mut rates = ReceiveRates::new(at(0));
-        rates.maximize(at(1), 5.0);
-        rates.maximize(at(2), 3.0);
+        let mut rates = ReceiveRates::new(ms(0));
+        rates.maximize(ms(1), 5.0);
+        rates.maximize(ms(2), 3.0);
         assert_eq!(rates.max(), 5.0);
     }
 
     #[test]
     fn section_4_3_halving_and_replacing_are_of_the_whole_set() {
-        let mut rates = ReceiveRates::new(at(0));
-        rates.replace(at(0), 8.0);
-        rates.update(at(50), 6.0, Span::from_millis(100));
+        let mut rates = ReceiveRates::new(ms(0));
+        rates.replace(ms(0), 8.0);
+        rates.update(ms(50), 6.0, Span::from_millis(100));
         rates.halve();
         assert_eq!(rates.max(), 4.0);
-        rates.update(at(201), 1.0, Span::from_millis(100));
+        rates.update(ms(201), 1.0, Span::from_millis(100));
         assert_eq!(rates.max(), 3.0, "the older one is out, the younger was halved, too");
-        rates.replace(at(201), 0.5);
+        rates.replace(ms(201), 0.5);
         assert_eq!(rates.max(), 0.5);
     }
 
@@ -121,8 +121,8 @@ mod tests {
     fn section_8_2_1_a_hold_exactly_a_round_trip_before_the_report_is_outside_it() {
         for (held, by_data) in [(50, true), (51, false), (150, false), (151, true)] {
             let mut limited = RateLimitedTimes::default();
-            limited.rate(at(held));
-            assert_eq!(limited.on_feedback(at(200), at(150), Span::from_millis(100)), by_data, "held at {held} ms");
+            limited.rate(ms(held));
+            assert_eq!(limited.on_feedback(ms(200), ms(150), Span::from_millis(100)), by_data, "held at {held} ms");
         }
     }
 
@@ -130,20 +130,20 @@ mod tests {
     fn section_8_2_1_an_interval_is_data_limited_when_the_rate_never_held_anything_back() {
         let mut limited = RateLimitedTimes::default();
         let round_trip = Span::from_millis(100);
-        assert!(limited.on_feedback(at(100), at(50), round_trip));
-        limited.rate(at(120));
-        assert!(limited.on_feedback(at(160), at(110), round_trip), "the hold came later");
-        assert!(!limited.on_feedback(at(200), at(150), round_trip), "the hold is in (50, 150]");
-        assert!(limited.on_feedback(at(300), at(250), round_trip), "and not in (150, 250]");
+        assert!(limited.on_feedback(ms(100), ms(50), round_trip));
+        limited.rate(ms(120));
+        assert!(limited.on_feedback(ms(160), ms(110), round_trip), "the hold came later");
+        assert!(!limited.on_feedback(ms(200), ms(150), round_trip), "the hold is in (50, 150]");
+        assert!(limited.on_feedback(ms(300), ms(250), round_trip), "and not in (150, 250]");
     }
 
     #[test]
     fn section_8_2_1_a_hold_after_the_first_is_remembered_for_the_next_report() {
         let mut limited = RateLimitedTimes::default();
-        limited.on_feedback(at(100), at(50), Span::from_millis(50));
-        limited.rate(at(60));
-        limited.rate(at(140));
-        assert!(!limited.on_feedback(at(150), at(100), Span::from_millis(50)));
-        assert!(!limited.on_feedback(at(200), at(150), Span::from_millis(50)));
+        limited.on_feedback(ms(100), ms(50), Span::from_millis(50));
+        limited.rate(ms(60));
+        limited.rate(ms(140));
+        assert!(!limited.on_feedback(ms(150), ms(100), Span::from_millis(50)));
+        assert!(!limited.on_feedback(ms(200), ms(150), Span::from_millis(50)));
     }
 }

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn each_malformed_packet_is_refused_for_its_own_reason() {
+    fn malformed_packets_are_refused_with_the_reason() {
         for (header, size) in [(data(), DATA_HEADER), (feedback(0.5), FEEDBACK)] {
             let whole = bytes(header);
             assert_eq!(Header::decode(&whole[..size - 1]), Err(WireError::Short { have: size - 1, need: size }));

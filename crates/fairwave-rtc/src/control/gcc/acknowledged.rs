@@ -194,14 +194,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     /// Returns a window with packets of 1000 bytes, given their send and arrival times in milliseconds.
     fn fed(packets: impl IntoIterator<Item = (u64, u64)>) -> Acknowledged {
         let mut acknowledged = Acknowledged::default();
-        packets.into_iter().for_each(|(sent, arrived)| acknowledged.on_packet(at(sent), at(arrived), 1000));
+        packets.into_iter().for_each(|(sent, arrived)| acknowledged.on_packet(ms(sent), ms(arrived), 1000));
         acknowledged.forget();
         acknowledged
     }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_pause_counts_as_the_second_longest() {
+    fn longest_pause_counts_as_the_second_longest() {
         let stopped = |n: u64| (n * 10, 50 + n * 10 + if n >= 10 { 300 } else { 0 });
         assert_eq!(fed((0..20).map(stopped)).rate(), Some(800_000.0));
         let twice = |n: u64| (n * 10, 50 + n * 10 + if n >= 5 { 300 } else { 0 } + if n >= 10 { 300 } else { 0 });
@@ -231,12 +231,12 @@ mod tests {
     fn the_first_to_arrive_and_the_last_sent_are_not_counted() {
         let mut acknowledged = Acknowledged::default();
         for n in 0..10 {
-            acknowledged.on_packet(at(n * 10), at(50 + n * 10), if n == 0 { 9000 } else { 1000 });
+            acknowledged.on_packet(ms(n * 10), ms(50 + n * 10), if n == 0 { 9000 } else { 1000 });
         }
         assert_eq!(acknowledged.rate(), Some(800_000.0), "9 × 1000 bytes in 90 ms arrived; more was sent");
         let mut acknowledged = Acknowledged::default();
         for n in 0..10 {
-            acknowledged.on_packet(at(n * 10), at(50 + n * 10), if n == 9 { 9000 } else { 1000 });
+            acknowledged.on_packet(ms(n * 10), ms(50 + n * 10), if n == 9 { 9000 } else { 1000 });
         }
         assert_eq!(acknowledged.rate(), Some(800_000.0), "9 × 1000 bytes in 90 ms were sent; more arrived");
     }
@@ -254,21 +254,21 @@ mod tests {
         let mixed = fed([0, 2, 1, 3, 5, 4, 6, 7, 8, 9].map(|n| (n * 10, 50 + n * 10)));
         assert_eq!(mixed.rate(), Some(800_000.0));
         let mut set = fed((0..20).map(|n| (n * 10, 5000 + n * 10)));
-        set.on_packet(at(200), at(4190), 1000);
+        set.on_packet(ms(200), ms(4190), 1000);
         assert!(set.rate().is_some(), "1 s before the newest");
-        set.on_packet(at(210), at(4189), 1000);
+        set.on_packet(ms(210), ms(4189), 1000);
         assert!(set.window.is_empty() && set.rate().is_none());
     }
 
     #[test]
     fn a_packet_older_than_one_that_left_does_not_count_as_sent() {
         let mut acknowledged = fed((0..40).map(|n| (5000 + n * 50, 6000 + n * 50)));
-        acknowledged.on_packet(at(10), at(7960), 1000);
+        acknowledged.on_packet(ms(10), ms(7960), 1000);
         let rate = acknowledged.rate().expect("enough packets");
         assert!((rate - 160_000.0).abs() < 8_000.0, "its time of sending would make it 32 kb/s: {rate}");
         // Too few packets remain for a send rate, so only the arrival rate counts.
-        let mut late = Acknowledged { left: Some(at(9000)), ..Acknowledged::default() };
-        (0..10).for_each(|n| late.on_packet(at(n * 20), at(9050 + n * 10), 1000));
+        let mut late = Acknowledged { left: Some(ms(9000)), ..Acknowledged::default() };
+        (0..10).for_each(|n| late.on_packet(ms(n * 20), ms(9050 + n * 10), 1000));
         assert_eq!(late.rate(), Some(800_000.0));
     }
 
@@ -291,7 +291,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_up_to_date_is_what_a_look_at_the_window_finds(
+        fn incremental_rate_equals_that_of_the_window(
             packets in prop::collection::vec((0u64..12, 0u64..40, 1u64..1500, 0u64..60), 1..300),
         ) {
             let mut acknowledged = Acknowledged::default();
@@ -299,7 +299,7 @@ mod tests {
             for (place, (passed, early, size, delay)) in packets.into_iter().enumerate() {
                 now += passed * 4;
                 let sent = now.saturating_sub(if early > 34 { early * 10 } else { 0 });
-                acknowledged.on_packet(at(sent), at(now + if delay > 50 { delay } else { 20 }), size);
+                acknowledged.on_packet(ms(sent), ms(now + if delay > 50 { delay } else { 20 }), size);
                 if place % 3 == 0 {
                     acknowledged.forget();
                 }

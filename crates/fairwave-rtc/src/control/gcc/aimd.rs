@@ -189,7 +189,7 @@ impl Aimd {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -198,75 +198,75 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_by_8_percent_a_second_while_the_capacity_is_unknown() {
+    fn grows_by_8_percent_a_second_while_the_capacity_is_unknown() {
         let mut aimd = started(1e6);
-        assert_eq!(aimd.update(Usage::Normal, Some(1e6), at(0)), 1_001_000.0, "no time has passed: at least 1 kb/s");
-        let half = aimd.update(Usage::Normal, Some(1e6), at(500));
+        assert_eq!(aimd.update(Usage::Normal, Some(1e6), ms(0)), 1_001_000.0, "no time has passed: at least 1 kb/s");
+        let half = aimd.update(Usage::Normal, Some(1e6), ms(500));
         assert!((half - 1_001_000.0 * 1.08_f64.sqrt()).abs() < 1.0);
-        let late = aimd.update(Usage::Normal, Some(1e6), at(5500));
+        let late = aimd.update(Usage::Normal, Some(1e6), ms(5500));
         assert!((late - half * 1.08).abs() < 1.0, "as if at most a second had passed");
     }
 
     #[test]
-    fn it_grows_to_one_and_a_half_of_what_arrives_and_10_kb_per_second() {
+    fn grows_to_one_and_a_half_of_the_arrival_rate_and_10_kb_per_second() {
         let mut aimd = started(300_000.0);
         for n in 0..100 {
-            aimd.update(Usage::Normal, Some(300_000.0), at(n * 1000));
+            aimd.update(Usage::Normal, Some(300_000.0), ms(n * 1000));
         }
         assert_eq!(aimd.rate(), 460_000.0);
         // A rate above the limit stays, because a probe may have measured it.
-        aimd.set_rate(2e6, at(100_000));
-        assert_eq!(aimd.update(Usage::Normal, Some(300_000.0), at(101_000)), 2e6);
+        aimd.set_rate(2e6, ms(100_000));
+        assert_eq!(aimd.update(Usage::Normal, Some(300_000.0), ms(101_000)), 2e6);
     }
 
     #[test]
     fn overuse_takes_it_to_85_percent_of_what_arrives_less_5_kb_per_second() {
         let mut aimd = started(1e6);
-        assert_eq!(aimd.update(Usage::Over, Some(800_000.0), at(0)), 675_000.0);
+        assert_eq!(aimd.update(Usage::Over, Some(800_000.0), ms(0)), 675_000.0);
         let mut low = started(100_000.0);
-        assert_eq!(low.update(Usage::Over, Some(5_000.0), at(0)), 5_000.0, "not below the least");
+        assert_eq!(low.update(Usage::Over, Some(5_000.0), ms(0)), 5_000.0, "not below the least");
         let mut other = Aimd::new(0.5, 1e6, 5_000.0);
-        assert_eq!(other.update(Usage::Over, Some(800_000.0), at(0)), 395_000.0);
+        assert_eq!(other.update(Usage::Over, Some(800_000.0), ms(0)), 395_000.0);
         let mut slow = Aimd::new(BACK_OFF, 100_000.0, 1_000.0);
-        assert_eq!(slow.update(Usage::Over, Some(5_000.0), at(0)), 4_250.0, "5 kb/s are not taken from less");
+        assert_eq!(slow.update(Usage::Over, Some(5_000.0), ms(0)), 4_250.0, "5 kb/s are not taken from less");
     }
 
     #[test]
     fn overuse_never_raises_it() {
         let mut aimd = started(100_000.0);
-        assert_eq!(aimd.update(Usage::Over, Some(1e6), at(0)), 100_000.0, "no capacity is known");
+        assert_eq!(aimd.update(Usage::Over, Some(1e6), ms(0)), 100_000.0, "no capacity is known");
         assert_eq!(aimd.capacity.estimate, Some(1000.0));
         let mut aimd = started(800_000.0);
-        aimd.update(Usage::Over, Some(1e6), at(0));
+        aimd.update(Usage::Over, Some(1e6), ms(0));
         // 85 % of the arrival rate is above the rate, and 85 % of the capacity is below it. The capacity counts.
         aimd.capacity.estimate = Some(700.0);
         aimd.capacity.deviation = 2.5;
-        assert_eq!(aimd.update(Usage::Over, Some(1e6), at(1000)), 595_000.0);
+        assert_eq!(aimd.update(Usage::Over, Some(1e6), ms(1000)), 595_000.0);
     }
 
     #[test]
-    fn after_overuse_it_holds_until_the_detector_is_normal_and_while_the_queue_empties() {
+    fn holds_after_overuse_until_the_detector_is_normal_and_while_the_queue_empties() {
         let mut aimd = started(1e6);
-        aimd.update(Usage::Over, Some(800_000.0), at(0));
+        aimd.update(Usage::Over, Some(800_000.0), ms(0));
         assert_eq!(aimd.state(), "hold");
-        assert_eq!(aimd.update(Usage::Under, Some(800_000.0), at(1000)), 675_000.0);
-        assert_eq!(aimd.update(Usage::Normal, Some(800_000.0), at(3000)), 675_000.0, "growth counts from now");
+        assert_eq!(aimd.update(Usage::Under, Some(800_000.0), ms(1000)), 675_000.0);
+        assert_eq!(aimd.update(Usage::Normal, Some(800_000.0), ms(3000)), 675_000.0, "growth counts from now");
         assert_eq!(aimd.state(), "increase");
-        assert!(aimd.update(Usage::Normal, Some(800_000.0), at(4000)) > 675_000.0);
+        assert!(aimd.update(Usage::Normal, Some(800_000.0), ms(4000)) > 675_000.0);
     }
 
     #[test]
-    fn near_the_capacity_it_grows_by_a_packet_per_two_response_times() {
+    fn grows_near_the_capacity_by_a_packet_per_two_response_times() {
         let mut aimd = started(1e6);
-        aimd.update(Usage::Over, Some(800_000.0), at(0));
-        aimd.update(Usage::Normal, Some(790_000.0), at(100));
+        aimd.update(Usage::Over, Some(800_000.0), ms(0));
+        aimd.update(Usage::Normal, Some(790_000.0), ms(100));
         let frame: f64 = 675_000.0 / 30.0 / 8.0;
         let packet = frame / 3.0; // 2812.5 bytes are three packets
         let per_second = packet * 8.0 / (2.0 * 0.3);
-        assert!((aimd.update(Usage::Normal, Some(790_000.0), at(1100)) - 675_000.0 - per_second).abs() < 1.0);
+        assert!((aimd.update(Usage::Normal, Some(790_000.0), ms(1100)) - 675_000.0 - per_second).abs() < 1.0);
         aimd.set_round_trip(Span::from_millis(50));
         let before = aimd.rate();
-        let faster = aimd.update(Usage::Normal, Some(790_000.0), at(1200)) - before;
+        let faster = aimd.update(Usage::Normal, Some(790_000.0), ms(1200)) - before;
         assert!(faster > 2_400.0 && faster < 2_550.0, "response 300 ms: {faster}");
         let mut slow = started(20_000.0);
         slow.capacity.estimate = Some(20.0);
@@ -276,16 +276,16 @@ mod tests {
     #[test]
     fn a_capacity_far_from_what_arrives_is_forgotten() {
         let mut aimd = started(1e6);
-        aimd.update(Usage::Over, Some(800_000.0), at(0));
+        aimd.update(Usage::Over, Some(800_000.0), ms(0));
         // Upper bound: 800 kb/s plus three times the root of 0.4 × 800, which is 853.7 kb/s.
-        aimd.update(Usage::Normal, Some(853_000.0), at(1000));
+        aimd.update(Usage::Normal, Some(853_000.0), ms(1000));
         assert!(aimd.capacity.estimate.is_some());
-        aimd.update(Usage::Normal, Some(854_000.0), at(2000));
+        aimd.update(Usage::Normal, Some(854_000.0), ms(2000));
         assert!(aimd.capacity.estimate.is_none());
-        aimd.update(Usage::Over, Some(800_000.0), at(3000));
-        aimd.update(Usage::Over, Some(740_000.0), at(4000));
+        aimd.update(Usage::Over, Some(800_000.0), ms(3000));
+        aimd.update(Usage::Over, Some(740_000.0), ms(4000));
         assert_eq!(aimd.capacity.estimate, Some(740.0), "below 746.3: anew");
-        aimd.update(Usage::Over, Some(700_000.0), at(5000));
+        aimd.update(Usage::Over, Some(700_000.0), ms(5000));
         assert_eq!(aimd.capacity.estimate, Some(738.0), "within: a twentieth of the way");
         aimd.capacity = Capacity::NEW;
         aimd.capacity.on_overuse(1e6);
@@ -296,28 +296,28 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_down_again_after_a_round_trip_or_when_less_than_half_arrives() {
+    fn goes_down_again_after_a_round_trip_or_when_less_than_half_arrives() {
         let mut aimd = started(1e6);
-        assert!(aimd.may_reduce(at(0), 1e6), "nothing has changed yet");
-        aimd.set_rate(1e6, at(1000));
-        assert!(!aimd.may_reduce(at(1199), 1e6), "200 ms before the first measurement");
-        assert!(aimd.may_reduce(at(1200), 1e6));
-        assert!(aimd.may_reduce(at(1001), 499_999.0) && !aimd.may_reduce(at(1001), 500_000.0));
-        assert!(!aimd.may_reduce_unmeasured(at(1199)) && aimd.may_reduce_unmeasured(at(1200)));
+        assert!(aimd.may_reduce(ms(0), 1e6), "nothing has changed yet");
+        aimd.set_rate(1e6, ms(1000));
+        assert!(!aimd.may_reduce(ms(1199), 1e6), "200 ms before the first measurement");
+        assert!(aimd.may_reduce(ms(1200), 1e6));
+        assert!(aimd.may_reduce(ms(1001), 499_999.0) && !aimd.may_reduce(ms(1001), 500_000.0));
+        assert!(!aimd.may_reduce_unmeasured(ms(1199)) && aimd.may_reduce_unmeasured(ms(1200)));
         aimd.set_round_trip(Span::from_millis(1));
-        assert!(!aimd.may_reduce(at(1009), 1e6) && aimd.may_reduce(at(1010), 1e6), "at least 10 ms");
+        assert!(!aimd.may_reduce(ms(1009), 1e6) && aimd.may_reduce(ms(1010), 1e6), "at least 10 ms");
         aimd.set_round_trip(Span::from_millis(900));
-        assert!(!aimd.may_reduce(at(1199), 1e6) && aimd.may_reduce(at(1200), 1e6), "at most 200 ms");
+        assert!(!aimd.may_reduce(ms(1199), 1e6) && aimd.may_reduce(ms(1200), 1e6), "at most 200 ms");
     }
 
     #[test]
-    fn what_arrives_is_remembered_and_the_least_holds() {
+    fn arrival_rate_is_remembered_and_the_least_holds() {
         let mut aimd = started(1e6);
-        aimd.update(Usage::Normal, Some(600_000.0), at(0));
-        assert_eq!(aimd.update(Usage::Over, None, at(100)), 505_000.0);
+        aimd.update(Usage::Normal, Some(600_000.0), ms(0));
+        assert_eq!(aimd.update(Usage::Over, None, ms(100)), 505_000.0);
         aimd.set_least(550_000.0);
         assert_eq!(aimd.rate(), 550_000.0);
-        aimd.set_rate(1.0, at(200));
+        aimd.set_rate(1.0, ms(200));
         assert_eq!(aimd.rate(), 550_000.0);
     }
 }

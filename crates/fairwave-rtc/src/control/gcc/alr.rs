@@ -66,15 +66,15 @@ mod tests {
         alr.limited_since().map(|since| since.nanos() / 1_000_000)
     }
 
-    fn at_a_megabit() -> Alr {
+    fn limited_by_a_megabit() -> Alr {
         let mut alr = Alr::default();
         alr.set_rate(1e6);
         alr
     }
 
     #[test]
-    fn it_begins_above_40_percent_of_the_budget_and_ends_below_minus_60() {
-        let mut alr = at_a_megabit();
+    fn begins_above_40_percent_of_the_budget_and_ends_below_minus_60() {
+        let mut alr = limited_by_a_megabit();
         alr.on_sent(Instant::ZERO, 1000);
         // The budget holds 50 000 bytes and gains 1000 − 500 in 10 ms: 40 % after 400 ms.
         assert_eq!(send(&mut alr, 0, 400, 400_000.0), None);
@@ -86,14 +86,14 @@ mod tests {
 
     #[test]
     fn a_sender_at_80_percent_is_not_limited() {
-        let mut alr = at_a_megabit();
+        let mut alr = limited_by_a_megabit();
         assert_eq!(send(&mut alr, 0, 60_000, 800_000.0), None);
         assert!(send(&mut alr, 60_000, 60_000, 700_000.0).is_some());
     }
 
     #[test]
     fn the_first_packet_has_no_time_and_without_an_estimate_nothing_is_known() {
-        let mut alr = at_a_megabit();
+        let mut alr = limited_by_a_megabit();
         alr.on_sent(Instant::ZERO + Span::from_secs(10), 0);
         assert_eq!(alr.limited_since(), None);
         let mut unknown = Alr::default();
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_budget_stays_within_half_a_second_and_follows_the_estimate() {
-        let mut alr = at_a_megabit();
+        let mut alr = limited_by_a_megabit();
         send(&mut alr, 0, 5000, 10e6);
         assert!(alr.bytes >= -50_000.0 && alr.bytes <= -49_000.0);
         send(&mut alr, 5000, 5000, 0.0);

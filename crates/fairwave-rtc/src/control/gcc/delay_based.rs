@@ -121,12 +121,12 @@ impl DelayBased {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn packet(number: u64, delay: u64) -> Arrival {
-        Arrival { sequence: number, sent: at(number * 20), arrived: at(number * 20 + delay), size: 1000, probe: None }
+        Arrival { sequence: number, sent: ms(number * 20), arrived: ms(number * 20 + delay), size: 1000, probe: None }
     }
 
     fn new() -> DelayBased {
@@ -142,7 +142,7 @@ mod tests {
     ) -> Vec<Outcome> {
         let one = |(n, late)| {
             let number = from + n as u64;
-            delay.on_feedback(at(number * 20 + late + 20), &[packet(number, late)], arrives, None)
+            delay.on_feedback(ms(number * 20 + late + 20), &[packet(number, late)], arrives, None)
         };
         delays.into_iter().enumerate().map(one).collect()
     }
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_message_without_arrivals_changes_nothing() {
         let mut delay = new();
-        assert_eq!(delay.on_feedback(at(0), &[], Some(1e6), Some(1e6)), Outcome::default());
+        assert_eq!(delay.on_feedback(ms(0), &[], Some(1e6), Some(1e6)), Outcome::default());
         assert_eq!(delay.last(), 0.0);
     }
 
@@ -187,14 +187,14 @@ mod tests {
     #[test]
     fn a_probe_sets_the_rate_unless_the_path_is_overused() {
         let mut delay = new();
-        let outcome = delay.on_feedback(at(60), &[packet(0, 50)], Some(400_000.0), Some(2e6));
+        let outcome = delay.on_feedback(ms(60), &[packet(0, 50)], Some(400_000.0), Some(2e6));
         assert_eq!(outcome, Outcome { rate: Some(2e6), by_probe: true, recovered: false });
         let mut delay = new();
         feed(&mut delay, 0, std::iter::repeat_n(50, 60), Some(400_000.0));
         feed(&mut delay, 60, (1..30).map(|n| 50 + n * 6), Some(400_000.0));
-        let outcome = delay.on_feedback(at(5000), &[], Some(400_000.0), Some(2e6));
+        let outcome = delay.on_feedback(ms(5000), &[], Some(400_000.0), Some(2e6));
         assert_eq!(outcome.rate, None);
-        let outcome = delay.on_feedback(at(2100), &[packet(90, 236)], Some(400_000.0), Some(2e6));
+        let outcome = delay.on_feedback(ms(2100), &[packet(90, 236)], Some(400_000.0), Some(2e6));
         assert!(!outcome.by_probe, "{outcome:?}");
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let mut delay = new();
         feed(&mut delay, 0, (0..40).map(|n| 50 + n * 6), Some(400_000.0));
         assert!(delay.queueing() > 200.0);
-        let last = at(39 * 20 + 50 + 39 * 6 + 20);
+        let last = ms(39 * 20 + 50 + 39 * 6 + 20);
         delay.on_feedback(last + SILENCE, &[packet(40, 50)], Some(400_000.0), None);
         assert!(delay.queueing() > 200.0, "two seconds");
         let later = last + SILENCE + SILENCE + Span::from_millis(1);

@@ -440,14 +440,14 @@ mod tests {
     use fairwave_network::packet::Ecn;
     use fairwave_units::units::Bytes;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
     fn report(sequence: u64, sent: u64, arrived: bool) -> PacketReport {
         let size = Bytes::new(1000);
-        let packet = SentPacket { sequence, sent: at(sent), size, carries: Carries::Video, probe: None };
-        PacketReport { packet, arrived: arrived.then(|| at(sent + 50)), ecn: Ecn::NotEct }
+        let packet = SentPacket { sequence, sent: ms(sent), size, carries: Carries::Video, probe: None };
+        PacketReport { packet, arrived: arrived.then(|| ms(sent + 50)), ecn: Ecn::NotEct }
     }
 
     /// A path that carries 800 kb/s and loses `lost` of 25 packets in 250 ms.
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_result_after_three_observations_of_250_ms() {
+    fn result_exists_after_three_observations_of_250_ms() {
         let mut loss = LossBased::new(5_000.0, 1e9);
         loss.on_feedback(&[report(0, 0, true), report(1, 249, true)], 1e6, false);
         assert_eq!(loss.count, 0);
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn without_loss_the_delay_limits() {
+    fn delay_limits_if_there_is_no_loss() {
         let mut path = Path::new();
         for _ in 0..20 {
             path.observe(0, 2e6);
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_is_the_least() {
+    fn arrival_rate_is_the_least() {
         let mut path = Path::new();
         path.loss.set_arrives(384_000.0);
         for _ in 0..10 {
@@ -565,7 +565,7 @@ mod tests {
         for n in 0..12 {
             loss.state = LossState::Increase;
             loss.rate = 1e6;
-            let now = at(n * 1_000_000);
+            let now = ms(n * 1_000_000);
             loss.settle(500_000.0, now);
             assert_eq!(loss.state, LossState::Decrease);
             let lasts = Span::from_millis((300 << n).min(60_000));
@@ -573,7 +573,7 @@ mod tests {
         }
         // During the hold time the estimate does not exceed the held value.
         let until = loss.hold.until.expect("held");
-        loss.settle(700_000.0, at(11_000_000));
+        loss.settle(700_000.0, ms(11_000_000));
         assert_eq!(loss.rate, 500_000.0);
         loss.settle(700_000.0, until);
         assert_eq!((loss.rate, loss.state), (700_000.0, LossState::Increase));
@@ -587,18 +587,18 @@ mod tests {
         let mut loss = LossBased::new(5_000.0, 1e9);
         loss.state = LossState::Increase;
         loss.set_arrives(400_000.0);
-        assert_eq!(loss.bounded_growth(500_000.0, 2e6, at(0)), 600_000.0);
+        assert_eq!(loss.bounded_growth(500_000.0, 2e6, ms(0)), 600_000.0);
         loss.hold.rate = 350_000.0;
-        assert_eq!(loss.bounded_growth(450_000.0, 2e6, at(0)), 480_000.0, "near what was held: 1.2");
+        assert_eq!(loss.bounded_growth(450_000.0, 2e6, ms(0)), 480_000.0, "near what was held: 1.2");
         loss.hold.rate = 300_000.0;
-        assert_eq!(loss.bounded_growth(450_000.0, 2e6, at(0)), 600_000.0, "1.3 times what was held");
-        assert_eq!(loss.bounded_growth(700_000.0, 2e6, at(0)), 700_000.0, "it does not fall");
+        assert_eq!(loss.bounded_growth(450_000.0, 2e6, ms(0)), 600_000.0, "1.3 times what was held");
+        assert_eq!(loss.bounded_growth(700_000.0, 2e6, ms(0)), 700_000.0, "it does not fall");
         loss.state = LossState::Decrease;
-        assert_eq!(loss.bounded_growth(700_000.0, 2e6, at(0)), 700_001.0, "and leaves the decrease");
-        loss.window_began = Some(at(1000));
+        assert_eq!(loss.bounded_growth(700_000.0, 2e6, ms(0)), 700_001.0, "and leaves the decrease");
+        loss.window_began = Some(ms(1000));
         loss.window_limit = 550_000.0;
-        assert_eq!(loss.bounded_growth(500_000.0, 2e6, at(1299)), 550_000.0);
-        assert_eq!(loss.bounded_growth(500_000.0, 2e6, at(1300)), 600_000.0);
+        assert_eq!(loss.bounded_growth(500_000.0, 2e6, ms(1299)), 550_000.0);
+        assert_eq!(loss.bounded_growth(500_000.0, 2e6, ms(1300)), 600_000.0);
     }
 
     #[test]
@@ -607,25 +607,25 @@ mod tests {
         loss.by_delay = 1e6;
         loss.best = Some(Channel { inherent: 0.01, bandwidth: 500_000.0 });
         loss.rate = 1e6;
-        loss.settle(500_000.0, at(1000));
-        assert_eq!((loss.window_began, loss.window_limit), (Some(at(1000)), 650_000.0));
+        loss.settle(500_000.0, ms(1000));
+        assert_eq!((loss.window_began, loss.window_limit), (Some(ms(1000)), 650_000.0));
         loss.best = Some(Channel { inherent: 0.01, bandwidth: 1_000.0 });
-        loss.settle(510_000.0, at(1300));
-        assert_eq!(loss.window_began, Some(at(1000)));
-        loss.settle(520_000.0, at(1301));
-        assert_eq!((loss.window_began, loss.window_limit), (Some(at(1301)), 5_000.0), "at least 5 kb/s");
+        loss.settle(510_000.0, ms(1300));
+        assert_eq!(loss.window_began, Some(ms(1000)));
+        loss.settle(520_000.0, ms(1301));
+        assert_eq!((loss.window_began, loss.window_limit), (Some(ms(1301)), 5_000.0), "at least 5 kb/s");
     }
 
     #[test]
     fn padding_helps_growth_for_two_seconds() {
         let mut loss = LossBased::new(5_000.0, 1e9);
         loss.state = LossState::Increase;
-        loss.padding = Some((500_000.0, at(1000)));
-        assert!(loss.may_keep_growing(500_000.0, at(3000)));
-        assert!(!loss.may_keep_growing(500_000.0, at(3001)));
-        assert!(loss.may_keep_growing(500_001.0, at(3001)), "unless it grows");
+        loss.padding = Some((500_000.0, ms(1000)));
+        assert!(loss.may_keep_growing(500_000.0, ms(3000)));
+        assert!(!loss.may_keep_growing(500_000.0, ms(3001)));
+        assert!(loss.may_keep_growing(500_001.0, ms(3001)), "unless it grows");
         loss.state = LossState::Decrease;
-        assert!(loss.may_keep_growing(500_000.0, at(3001)));
+        assert!(loss.may_keep_growing(500_000.0, ms(3001)));
     }
 
     #[test]
@@ -684,23 +684,23 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_candidate_with_most_bandwidth_is_taken() {
+    fn equal_candidates_are_decided_by_the_most_bandwidth() {
         // Without observations, all candidates explain the data equally well.
         let mut loss = LossBased::new(5_000.0, 1e9);
         loss.by_delay = 2e6;
         let best = Channel { inherent: 0.01, bandwidth: 500_000.0 };
-        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 2e6);
+        assert_eq!(loss.most_likely(best, ms(0), false).bandwidth, 2e6);
         loss.by_delay = 400_000.0;
-        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 510_000.0);
+        assert_eq!(loss.most_likely(best, ms(0), false).bandwidth, 510_000.0);
         loss.set_arrives(900_000.0);
-        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 900_000.0);
-        assert_eq!(loss.most_likely(best, at(0), true).bandwidth, 510_000.0, "not while the application is limited");
-        loss.padding = Some((1.0, at(0)));
-        assert_eq!(loss.most_likely(best, at(2000), true).bandwidth, 900_000.0, "unless padding fills up");
-        assert_eq!(loss.most_likely(best, at(2001), true).bandwidth, 510_000.0);
+        assert_eq!(loss.most_likely(best, ms(0), false).bandwidth, 900_000.0);
+        assert_eq!(loss.most_likely(best, ms(0), true).bandwidth, 510_000.0, "not while the application is limited");
+        loss.padding = Some((1.0, ms(0)));
+        assert_eq!(loss.most_likely(best, ms(2000), true).bandwidth, 900_000.0, "unless padding fills up");
+        assert_eq!(loss.most_likely(best, ms(2001), true).bandwidth, 510_000.0);
         loss.state = LossState::Decrease;
         loss.window_limit = 505_000.0;
-        assert_eq!(loss.most_likely(best, at(0), false).bandwidth, 505_000.0, "not above the window's limit");
+        assert_eq!(loss.most_likely(best, ms(0), false).bandwidth, 505_000.0, "not above the window's limit");
     }
 
     #[test]

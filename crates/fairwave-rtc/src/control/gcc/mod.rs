@@ -426,7 +426,7 @@ mod tests {
     use fairwave_network::packet::Ecn;
     use fairwave_units::units::Bytes;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -442,11 +442,11 @@ mod tests {
     }
 
     fn packet(sequence: u64, sent: u64, probe: Option<u32>) -> SentPacket {
-        SentPacket { sequence, sent: at(sent), size: Bytes::new(1000), carries: Carries::Video, probe }
+        SentPacket { sequence, sent: ms(sent), size: Bytes::new(1000), carries: Carries::Video, probe }
     }
 
     fn tell(gcc: &mut Gcc, now: u64, packets: &[PacketReport]) {
-        let (now, round_trip) = (at(now), Span::from_millis(80));
+        let (now, round_trip) = (ms(now), Span::from_millis(80));
         let in_flight = Bytes::new(10_000);
         gcc.on_feedback(&Feedback { now, packets, round_trip, in_flight, waiting: Bytes::ZERO, waits: Span::ZERO });
     }
@@ -456,7 +456,7 @@ mod tests {
         for message in 0..messages {
             let one = |n: u64| {
                 let number = from / 10 + message * 10 + n;
-                let arrived = Some(at(number * 10 + 50));
+                let arrived = Some(ms(number * 10 + 50));
                 PacketReport { packet: packet(number, number * 10, None), arrived, ecn: Ecn::NotEct }
             };
             let packets: Vec<PacketReport> = (0..10).map(one).collect();
@@ -486,19 +486,19 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_at_the_start_with_probes_and_looks_at_time_every_25_ms() {
+    fn begins_at_the_start_rate_with_probes_and_has_a_timer_of_25_ms() {
         let mut gcc = Gcc::new(GccConfig::default());
         assert_eq!(gcc.deadline(), Instant::NEVER);
-        gcc.on_limits(at(1000), limits(300_000, 30_000, 2_500_000));
+        gcc.on_limits(ms(1000), limits(300_000, 30_000, 2_500_000));
         assert_eq!(gcc.decision().target.bits_per_second(), 300_000);
         assert_eq!(probes(&mut gcc), [(1, 900_000), (2, 1_800_000)]);
-        assert_eq!(gcc.deadline(), at(1025));
-        gcc.on_timer(at(1030));
-        assert_eq!(gcc.deadline(), at(1055));
+        assert_eq!(gcc.deadline(), ms(1025));
+        gcc.on_timer(ms(1030));
+        assert_eq!(gcc.deadline(), ms(1055));
         let mut quiet = started(GccConfig { probing: false, ..GccConfig::default() });
         assert!(probes(&mut quiet).is_empty());
         let mut low = Gcc::new(GccConfig::default());
-        low.on_limits(at(0), limits(10_000, 30_000, 20_000));
+        low.on_limits(ms(0), limits(10_000, 30_000, 20_000));
         assert_eq!(low.decision().target.bits_per_second(), 30_000, "the least holds above all");
     }
 
@@ -529,10 +529,10 @@ mod tests {
         let mut gcc = Gcc::new(GccConfig::default());
         gcc.on_limits(Instant::ZERO, limits(300_000, 30_000, 100_000));
         probes(&mut gcc);
-        gcc.on_limits(at(2000), limits(900_000, 30_000, 2_500_000));
+        gcc.on_limits(ms(2000), limits(900_000, 30_000, 2_500_000));
         assert_eq!(gcc.decision().target.bits_per_second(), 300_000);
         assert_eq!(probes(&mut gcc), [(3, 600_000)]);
-        gcc.on_limits(at(2100), limits(900_000, 350_000, 2_500_000));
+        gcc.on_limits(ms(2100), limits(900_000, 350_000, 2_500_000));
         assert_eq!(gcc.decision().target.bits_per_second(), 350_000);
     }
 
@@ -542,7 +542,7 @@ mod tests {
         feed(&mut gcc, 0, 50);
         assert!(gcc.estimate() > 400_000.0);
         probes(&mut gcc);
-        gcc.on_new_path(at(5000), limits(200_000, 30_000, 2_500_000));
+        gcc.on_new_path(ms(5000), limits(200_000, 30_000, 2_500_000));
         assert_eq!(gcc.decision().target.bits_per_second(), 200_000);
         assert_eq!(probes(&mut gcc), [(3, 600_000), (4, 1_200_000)]);
         assert_eq!(gcc.acknowledged.rate(), None);
@@ -556,7 +556,7 @@ mod tests {
         feed(&mut gcc, 5000, 1);
         assert_eq!(gcc.view().round_trip, Some(0.08));
         let round_trip = Some(Span::from_millis(120));
-        gcc.on_report(&LossReport { now: at(5300), fraction_lost: 0.0, expected: 0, round_trip });
+        gcc.on_report(&LossReport { now: ms(5300), fraction_lost: 0.0, expected: 0, round_trip });
         feed(&mut gcc, 5100, 5);
         assert_eq!(gcc.view().round_trip, Some(0.12));
     }
@@ -571,8 +571,8 @@ mod tests {
         gcc.arrivals = (0..5)
             .map(|n| Arrival {
                 sequence: n,
-                sent: at(10_000 + n * 9),
-                arrived: at(10_100 + n * 40),
+                sent: ms(10_000 + n * 9),
+                arrived: ms(10_100 + n * 40),
                 size: 1000,
                 probe: Some(1),
             })
@@ -606,7 +606,7 @@ mod tests {
         let mut gcc = started(GccConfig::default());
         for n in 0..400 {
             gcc.on_sent(&packet(n, n * 10, None));
-            gcc.on_timer(at(n * 10));
+            gcc.on_timer(ms(n * 10));
         }
         assert_eq!(gcc.view().state, "no feedback");
         assert_eq!(gcc.decision().target.bits_per_second(), 240_000);

@@ -310,7 +310,7 @@ fn rate(bytes: u64, from: Instant, until: Instant) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -329,7 +329,7 @@ mod tests {
     /// Like [`started`], after the wait for results.
     fn complete(use_of: f64) -> Prober {
         let mut prober = started(use_of);
-        prober.process(at(1001));
+        prober.process(ms(1001));
         assert_eq!(prober.state, State::Complete);
         prober
     }
@@ -359,72 +359,72 @@ mod tests {
     #[test]
     fn a_result_above_70_percent_is_followed_by_twice_the_result() {
         let mut prober = started(1e7);
-        prober.set_estimate(at(100), 1_260_000.0, true);
+        prober.set_estimate(ms(100), 1_260_000.0, true);
         assert!(probes(&mut prober).is_empty());
-        prober.set_estimate(at(100), 1_260_001.0, true);
+        prober.set_estimate(ms(100), 1_260_001.0, true);
         assert_eq!(probes(&mut prober), [2_520_002]);
-        prober.set_estimate(at(200), 1_700_000.0, true);
+        prober.set_estimate(ms(200), 1_700_000.0, true);
         assert!(probes(&mut prober).is_empty(), "below 70 % of 2.52 Mb/s");
     }
 
     #[test]
     fn a_result_is_waited_for_a_second() {
         let mut prober = started(1e7);
-        prober.process(at(1000));
+        prober.process(ms(1000));
         assert_eq!(prober.state, State::Waiting);
-        prober.process(at(1001));
-        prober.set_estimate(at(1002), 1_800_000.0, true);
+        prober.process(ms(1001));
+        prober.set_estimate(ms(1002), 1_800_000.0, true);
         assert!(probes(&mut prober).is_empty());
     }
 
     #[test]
     fn no_probe_while_the_path_is_in_trouble() {
         let mut prober = started(1e7);
-        prober.set_estimate(at(100), 1_800_000.0, false);
+        prober.set_estimate(ms(100), 1_800_000.0, false);
         assert!(probes(&mut prober).is_empty());
-        prober.set_estimate(at(200), 1_800_000.0, true);
+        prober.set_estimate(ms(200), 1_800_000.0, true);
         assert_eq!(probes(&mut prober), [3_600_000]);
     }
 
     #[test]
     fn a_limited_application_is_probed_every_five_seconds_at_twice_the_estimate() {
         let mut prober = complete(1e6);
-        prober.set_limited(Some(at(2000)));
-        prober.process(at(6999));
+        prober.set_limited(Some(ms(2000)));
+        prober.process(ms(6999));
         assert!(probes(&mut prober).is_empty());
-        prober.process(at(7000));
+        prober.process(ms(7000));
         assert_eq!(probes(&mut prober), [600_000]);
-        prober.process(at(8001));
-        prober.process(at(11_999));
+        prober.process(ms(8001));
+        prober.process(ms(11_999));
         assert!(probes(&mut prober).is_empty());
-        prober.process(at(12_000));
+        prober.process(ms(12_000));
         assert_eq!(probes(&mut prober), [600_000]);
-        prober.process(at(13_001));
+        prober.process(ms(13_001));
         prober.set_limited(None);
-        prober.process(at(30_000));
+        prober.process(ms(30_000));
         assert!(probes(&mut prober).is_empty(), "not limited");
         prober.periodic = false;
-        prober.set_limited(Some(at(2000)));
-        prober.process(at(40_000));
+        prober.set_limited(Some(ms(2000)));
+        prober.process(ms(40_000));
         assert!(probes(&mut prober).is_empty(), "not asked for");
     }
 
     #[test]
     fn encoders_that_can_use_more_are_probed_for_once() {
         let mut prober = complete(400_000.0);
-        prober.set_use(at(2000), 450_000.0);
+        prober.set_use(ms(2000), 450_000.0);
         assert_eq!(probes(&mut prober), [450_000, 600_000], "the second is cut to twice the estimate");
         let mut prober = complete(1e6);
-        prober.set_use(at(2000), 2e6);
+        prober.set_use(ms(2000), 2e6);
         assert_eq!(probes(&mut prober), [600_000], "twice the estimate is below what they can use");
         assert_eq!(prober.state, State::Waiting, "and more may follow");
         let mut prober = complete(200_000.0);
-        prober.set_use(at(2000), 250_000.0);
+        prober.set_use(ms(2000), 250_000.0);
         assert!(probes(&mut prober).is_empty(), "the estimate is above");
-        prober.set_use(at(2000), 100_000.0);
+        prober.set_use(ms(2000), 100_000.0);
         assert!(probes(&mut prober).is_empty(), "less");
         let mut prober = started(400_000.0 + 1e6);
-        prober.set_use(at(10), 2e6);
+        prober.set_use(ms(10), 2e6);
         assert!(probes(&mut prober).is_empty(), "results are waited for");
     }
 
@@ -432,12 +432,12 @@ mod tests {
     fn a_drop_while_the_application_was_limited_is_probed_after_recovery() {
         let dropped = |limited: Option<u64>, after: u64, estimate: f64| {
             let mut prober = complete(1e7);
-            prober.set_estimate(at(9000), 1e6, true);
-            prober.set_estimate(at(10_000), estimate, true);
+            prober.set_estimate(ms(9000), 1e6, true);
+            prober.set_estimate(ms(10_000), estimate, true);
             if let Some(until) = limited {
-                prober.set_limited_until(at(until));
+                prober.set_limited_until(ms(until));
             }
-            prober.on_recovery(at(after));
+            prober.on_recovery(ms(after));
             probes(&mut prober)
         };
         assert_eq!(dropped(Some(9_500), 11_000, 400_000.0), [850_000]);
@@ -446,17 +446,17 @@ mod tests {
         assert!(dropped(Some(14_000), 15_000, 400_000.0).is_empty(), "the drop was 5 s ago");
         assert!(dropped(Some(9_500), 11_000, 660_000.0).is_empty(), "66 % is no drop");
         let mut prober = complete(1e7);
-        prober.set_estimate(at(9000), 1e6, true);
-        prober.set_estimate(at(10_000), 400_000.0, true);
-        prober.set_estimate(at(10_100), 807_500.0, true);
-        prober.set_limited(Some(at(9_000)));
-        prober.on_recovery(at(11_000));
+        prober.set_estimate(ms(9000), 1e6, true);
+        prober.set_estimate(ms(10_000), 400_000.0, true);
+        prober.set_estimate(ms(10_100), 807_500.0, true);
+        prober.set_limited(Some(ms(9_000)));
+        prober.on_recovery(ms(11_000));
         assert!(probes(&mut prober).is_empty(), "95 % of 850 kb/s has been reached");
-        prober.set_estimate(at(11_000), 500_000.0, true);
-        prober.on_recovery(at(11_500));
+        prober.set_estimate(ms(11_000), 500_000.0, true);
+        prober.on_recovery(ms(11_500));
         assert_eq!(probes(&mut prober), [686_375]);
-        prober.set_estimate(at(12_000), 300_000.0, true);
-        prober.on_recovery(at(16_500));
+        prober.set_estimate(ms(12_000), 300_000.0, true);
+        prober.on_recovery(ms(16_500));
         assert!(probes(&mut prober).is_empty(), "at most every 5 s");
     }
 
@@ -469,7 +469,7 @@ mod tests {
         let mut last = None;
         for (n, &(sent, arrived)) in packets.iter().enumerate() {
             let packet =
-                Arrival { sequence: n as u64, sent: at(sent), arrived: at(arrived), size: 500, probe: Some(7) };
+                Arrival { sequence: n as u64, sent: ms(sent), arrived: ms(arrived), size: 500, probe: Some(7) };
             last = results.on_packet(&packet);
         }
         last
@@ -502,7 +502,7 @@ mod tests {
     #[test]
     fn packets_of_other_probes_and_of_none_do_not_count() {
         let mut results = Results::default();
-        let packet = |probe| Arrival { sequence: 0, sent: at(0), arrived: at(50), size: 500, probe };
+        let packet = |probe| Arrival { sequence: 0, sent: ms(0), arrived: ms(50), size: 500, probe };
         assert_eq!(results.on_packet(&packet(None)), None);
         assert_eq!(results.on_packet(&packet(Some(7))), None);
         assert!(results.clusters.is_empty());

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_push_below_30_kb_per_second() {
+    fn does_not_push_below_30_kb_per_second() {
         let mut push = new();
         push.set_in_flight(100_000);
         (0..60).for_each(|_| {

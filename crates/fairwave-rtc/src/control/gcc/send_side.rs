@@ -265,7 +265,7 @@ mod tests {
     use fairwave_network::packet::Ecn;
     use fairwave_units::units::Bytes;
 
-    fn at(millis: u64) -> Instant {
+    fn ms(millis: u64) -> Instant {
         Instant::ZERO + Span::from_millis(millis)
     }
 
@@ -278,23 +278,23 @@ mod tests {
         let report = |n: u64| PacketReport {
             packet: SentPacket {
                 sequence: from + n,
-                sent: at(from + n * 10),
+                sent: ms(from + n * 10),
                 size: Bytes::new(1000),
                 carries: Carries::Video,
                 probe: None,
             },
-            arrived: (!(from + n).is_multiple_of(every)).then(|| at(from + n * 10 + 50)),
+            arrived: (!(from + n).is_multiple_of(every)).then(|| ms(from + n * 10 + 50)),
             ecn: Ecn::NotEct,
         };
         (0..count).map(report).collect()
     }
 
     #[test]
-    fn at_the_start_the_delay_raises_it_and_never_above_itself() {
+    fn start_follows_the_delay_upwards_and_never_above_it() {
         let mut side = by(LossLaw::Reports);
         side.set_by_delay(500_000.0);
         assert_eq!(side.target(), 300_000.0);
-        side.update(at(25));
+        side.update(ms(25));
         assert_eq!(side.target(), 500_000.0);
         side.set_by_delay(200_000.0);
         assert_eq!(side.target(), 200_000.0, "a lower one holds at once");
@@ -307,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn after_two_seconds_of_reports_the_delay_does_not_raise_it() {
+    fn delay_does_not_raise_the_target_after_two_seconds_of_reports() {
         let mut side = by(LossLaw::Reports);
-        side.on_report(at(1000), 0.0, 10.0, None);
+        side.on_report(ms(1000), 0.0, 10.0, None);
         side.set_by_delay(500_000.0);
-        side.update(at(2999));
+        side.update(ms(2999));
         assert_eq!(side.target(), 500_000.0);
         side.set_by_delay(900_000.0);
-        side.update(at(3000));
+        side.update(ms(3000));
         assert_eq!(side.target(), 500_000.0);
     }
 
@@ -322,49 +322,49 @@ mod tests {
     fn reports_without_loss_raise_it_by_8_percent_and_1_kb_of_the_lowest_of_a_second() {
         let mut side = by(LossLaw::Reports);
         side.set_by_delay(10e6);
-        side.on_report(at(0), 0.0, 0.0, None);
+        side.on_report(ms(0), 0.0, 0.0, None);
         side.target = 300_000.0;
-        side.on_report(at(3000), 0.0, 19.0, None);
+        side.on_report(ms(3000), 0.0, 19.0, None);
         assert_eq!(side.target(), 300_000.0, "fewer than 20 packets");
-        side.on_report(at(3000), 0.0, 1.0, None);
+        side.on_report(ms(3000), 0.0, 1.0, None);
         assert_eq!(side.target(), 325_000.0);
-        side.update(at(3500));
+        side.update(ms(3500));
         assert_eq!(side.target(), 325_000.0, "the lowest was 300 kb/s");
-        side.update(at(4000));
+        side.update(ms(4000));
         assert_eq!(side.target(), 352_000.0, "the lowest is 325 kb/s now");
-        side.update(at(8999));
+        side.update(ms(8999));
         let last = side.target();
-        side.update(at(10_500));
+        side.update(ms(10_500));
         assert_eq!(side.target(), last, "the report is 6 s old");
     }
 
     #[test]
     fn loss_above_10_percent_takes_off_half_of_it_once_a_report() {
         let mut side = by(LossLaw::Reports);
-        side.on_report(at(0), 2.0, 100.0, Some(Span::from_millis(100)));
+        side.on_report(ms(0), 2.0, 100.0, Some(Span::from_millis(100)));
         assert_eq!(side.target(), 325_000.0, "2 % is low");
-        side.on_report(at(3000), 10.0, 100.0, None);
+        side.on_report(ms(3000), 10.0, 100.0, None);
         assert_eq!(side.target(), 325_000.0, "10 % changes nothing");
-        side.on_report(at(4000), 20.0, 100.0, None);
+        side.on_report(ms(4000), 20.0, 100.0, None);
         assert_eq!(side.target(), 292_500.0);
-        side.update(at(4900));
+        side.update(ms(4900));
         assert_eq!(side.target(), 292_500.0, "once a report");
-        side.last_decrease = Some(at(4700));
-        side.on_report(at(5000), 20.0, 100.0, None);
+        side.last_decrease = Some(ms(4700));
+        side.on_report(ms(5000), 20.0, 100.0, None);
         assert_eq!(side.target(), 292_500.0, "300 ms and a round trip have not passed");
-        side.update(at(5100));
+        side.update(ms(5100));
         assert_eq!(side.target(), 263_250.0);
         assert_eq!(side.lost(), 0.2);
     }
 
     #[test]
-    fn without_loss_only_the_delay_counts() {
+    fn only_the_delay_counts_if_losses_are_ignored() {
         let mut side = by(LossLaw::None);
-        side.on_packets(at(0), &packets(0, 100, 2), false);
-        side.on_report(at(3000), 50.0, 100.0, None);
+        side.on_packets(ms(0), &packets(0, 100, 2), false);
+        side.on_report(ms(3000), 50.0, 100.0, None);
         assert_eq!(side.target(), 300_000.0, "nothing is known");
         side.set_by_delay(2e6);
-        side.update(at(6000));
+        side.update(ms(6000));
         assert_eq!(side.target(), 2e6);
     }
 
@@ -374,10 +374,10 @@ mod tests {
         side.set_by_delay(800_000.0);
         side.set_arrives(400_000.0);
         for n in 0..2 {
-            side.on_packets(at(n * 300 + 300), &packets(n * 300, 30, 2), false);
+            side.on_packets(ms(n * 300 + 300), &packets(n * 300, 30, 2), false);
         }
         assert_eq!((side.target(), side.state()), (800_000.0, LossState::Delay));
-        side.on_packets(at(900), &packets(600, 30, 2), false);
+        side.on_packets(ms(900), &packets(600, 30, 2), false);
         assert_eq!(side.state(), LossState::Decrease);
         assert!((side.lost() - 0.5).abs() < 0.01);
         assert_eq!(side.target(), 400_000.0, "what arrives is the least");
@@ -387,22 +387,22 @@ mod tests {
     fn missing_feedback_cuts_it_by_a_fifth_each_second() {
         let mut side = by(LossLaw::Packets);
         assert!(!side.is_round_trip_above_limit(), "nothing was sent");
-        side.on_sent(at(0));
-        side.on_sent(at(3000));
-        side.update(at(3000));
+        side.on_sent(ms(0));
+        side.on_sent(ms(3000));
+        side.update(ms(3000));
         assert_eq!(side.target(), 300_000.0, "3 s");
-        side.on_sent(at(3001));
-        side.update(at(3001));
+        side.on_sent(ms(3001));
+        side.update(ms(3001));
         assert_eq!(side.target(), 240_000.0);
-        side.update(at(4000));
+        side.update(ms(4000));
         assert_eq!(side.target(), 240_000.0);
-        side.update(at(4001));
+        side.update(ms(4001));
         assert_eq!(side.target(), 192_000.0);
-        side.on_propagation(at(4100), Span::from_millis(100));
+        side.on_propagation(ms(4100), Span::from_millis(100));
         assert!(!side.is_round_trip_above_limit(), "feedback is back; nothing was sent since");
-        side.update(at(6000));
+        side.update(ms(6000));
         assert_eq!(side.target(), 192_000.0);
-        side.on_propagation(at(6100), Span::from_millis(3001));
+        side.on_propagation(ms(6100), Span::from_millis(3001));
         assert!(side.is_round_trip_above_limit(), "a round trip above 3 s");
     }
 }

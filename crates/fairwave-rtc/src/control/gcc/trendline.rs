@@ -247,7 +247,7 @@ fn slope(points: &[(f64, f64)]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn at(micros: u64) -> Instant {
+    fn us(micros: u64) -> Instant {
         Instant::from_nanos(micros * 1000)
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let answer = |delta: Delta| (delta.sent, delta.arrived);
         packets
             .iter()
-            .map(|&(sent, arrived)| groups.on_packet(at(sent), at(arrived), at(arrived)).map(answer))
+            .map(|&(sent, arrived)| groups.on_packet(us(sent), us(arrived), us(arrived)).map(answer))
             .collect()
     }
 
@@ -300,13 +300,13 @@ mod tests {
     #[test]
     fn groups_begin_anew_when_the_receivers_clock_was_set() {
         let mut groups = Groups::default();
-        let mut feed = |sent: u64, arrived: u64, now: u64| groups.on_packet(at(sent), at(arrived), at(now)).is_some();
+        let mut feed = |sent: u64, arrived: u64, now: u64| groups.on_packet(us(sent), us(arrived), us(now)).is_some();
         assert!(!feed(0, 50_000, 100_000));
         assert!(!feed(20_000, 70_000, 120_000));
         assert!(feed(40_000, 3_090_000 - 1, 140_000), "two groups are complete");
         assert!(feed(60_000, 3_110_000, 160_000), "2.999999 s ahead");
         let mut groups = Groups::default();
-        let mut feed = |sent: u64, arrived: u64, now: u64| groups.on_packet(at(sent), at(arrived), at(now)).is_some();
+        let mut feed = |sent: u64, arrived: u64, now: u64| groups.on_packet(us(sent), us(arrived), us(now)).is_some();
         feed(0, 50_000, 100_000);
         feed(20_000, 70_000, 120_000);
         feed(40_000, 3_090_000, 140_000);
@@ -320,7 +320,7 @@ mod tests {
     fn the_delay_that_the_line_is_drawn_through_is_smoothed_with_nine_tenths() {
         let mut trendline = Trendline::new(12.5);
         for n in 0..2 {
-            trendline.on_group(Delta { sent: 20.0, arrived: 30.0 }, at(30_000 * n));
+            trendline.on_group(Delta { sent: 20.0, arrived: 30.0 }, us(30_000 * n));
         }
         // Delays of 10 and 20 ms give 0.1 · 10, then 0.9 · 1 + 0.1 · 20.
         let smoothed: Vec<f64> = trendline.window.iter().map(|point| point.1).collect();
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn three_groups_in_a_row_that_arrived_before_their_predecessors_begin_anew() {
         let mut groups = Groups::default();
-        let mut feed = |sent: u64, arrived: u64| groups.on_packet(at(sent), at(arrived), at(sent)).is_some();
+        let mut feed = |sent: u64, arrived: u64| groups.on_packet(us(sent), us(arrived), us(sent)).is_some();
         feed(0, 1_050_000);
         feed(20_000, 1_070_000);
         assert!(!feed(40_000, 90_000), "the clock goes back by a second: this looks like a burst");
@@ -364,7 +364,7 @@ mod tests {
         for n in from..from + groups {
             trend.on_group(
                 Delta { sent: 20.0, arrived: 20.0 + delay },
-                at(n * 20_000 + ((n - from) as f64 * delay * 1e3) as u64),
+                us(n * 20_000 + ((n - from) as f64 * delay * 1e3) as u64),
             );
         }
         trend.usage()
@@ -378,9 +378,9 @@ mod tests {
         assert_eq!(trend.queueing(), 100.0);
         let mut trend = Trendline::new(12.5);
         grown(&mut trend, 60, 0, 0.0);
-        trend.on_group(Delta { sent: 20.0, arrived: 420.0 }, at(1_600_000));
+        trend.on_group(Delta { sent: 20.0, arrived: 420.0 }, us(1_600_000));
         for n in 0..35 {
-            trend.on_group(Delta { sent: 20.0, arrived: 10.0 }, at(1_610_000 + n * 10_000));
+            trend.on_group(Delta { sent: 20.0, arrived: 10.0 }, us(1_610_000 + n * 10_000));
         }
         assert_eq!(trend.usage(), Usage::Under);
     }

@@ -87,13 +87,13 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_is_no_loss() {
+    fn recovered_packets_are_no_loss() {
         assert_eq!(after(&[(0, 2, 0), (30, 0, 2)]).level(), 0.0);
         assert!(after(&[(0, 2, 0), (30, 0, 1)]).level() > 0.3, "one is still out");
     }
 
     #[test]
-    fn after_a_round_trip_losses_of_before_cannot_come_back() {
+    fn earlier_losses_cannot_recover_after_a_round_trip() {
         // Without the reset, the two early losses would keep the late recovery from clearing the level.
         assert_eq!(after(&[(0, 2, 0), (101, 1, 0), (110, 0, 1)]).level(), 0.0);
         assert!(after(&[(0, 2, 0), (100, 1, 0), (110, 0, 1)]).level() > 0.0);

@@ -126,7 +126,7 @@ pub(super) struct MarkShare {
     /// Consecutive round trips of Startup above the threshold.
     too_many: u32,
     /// Marks occurred in the current round trip.
-    in_round: bool,
+    segments_in_round: bool,
 }
 
 /// `bbr_ecn_alpha_gain`, and the number of round trips above the threshold that end Startup (`bbr_full_ecn_cnt`).
@@ -135,7 +135,7 @@ const FULL_ROUNDS: u32 = 2;
 
 impl Default for MarkShare {
     fn default() -> Self {
-        MarkShare { is_counted: false, alpha: 1.0, delivered: 0.0, marked: 0.0, too_many: 0, in_round: false }
+        MarkShare { is_counted: false, alpha: 1.0, delivered: 0.0, marked: 0.0, too_many: 0, segments_in_round: false }
     }
 }
 
@@ -144,7 +144,7 @@ impl MarkShare {
         self.is_counted |= min_rtt <= config.ecn_max_rtt.seconds();
         self.delivered += f64::from(ack.sample.newly_delivered);
         self.marked += f64::from(ack.path.marked);
-        self.in_round |= ack.path.marked > 0;
+        self.segments_in_round |= ack.path.marked > 0;
     }
 
     pub fn end_round(&mut self, ends: bool, config: &BbrConfig) {
@@ -195,7 +195,7 @@ impl Bbr {
         let (max_bw, beta, marks) = (self.max_bw(), self.config.beta, self.marked);
         let bounds = &mut self.bounds;
         if !self.state.is_probing() {
-            let marked = marks.in_round && marks.is_counted;
+            let marked = marks.segments_in_round && marks.is_counted;
             if (bounds.lost_in_round || marked) && bounds.inflight_shortterm == f64::INFINITY {
                 bounds.inflight_shortterm = window.congestion;
             }
@@ -212,6 +212,6 @@ impl Bbr {
             bounds.inflight_shortterm = bounds.inflight_shortterm.min(by_marks);
         }
         bounds.lost_in_round = false;
-        self.marked.in_round = false;
+        self.marked.segments_in_round = false;
     }
 }

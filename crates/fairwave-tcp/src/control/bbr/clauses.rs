@@ -11,7 +11,7 @@ fn path() -> Path {
     Path { delivered: 1000, ..Path::new(1000) }
 }
 
-fn at(millis: u64) -> Instant {
+fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
@@ -20,14 +20,14 @@ fn window(congestion: f64) -> Window {
 }
 
 /// The law of [`cruising`] in another state.
-fn in_state(state: State) -> Box<Bbr> {
+fn bbr_in_state(state: State) -> Box<Bbr> {
     Box::new(Bbr { state, ..*cruising() })
 }
 
 /// The window after one acknowledgement in this state.
 fn window_in(state: State, before: f64) -> f64 {
     let mut window = window(before);
-    in_state(state).set_window(&ack(&path(), &sample(), 0), &mut window);
+    bbr_in_state(state).set_window(&ack(&path(), &sample(), 0), &mut window);
     window.congestion
 }
 
@@ -42,7 +42,7 @@ fn set_pacing_rate_each_state_has_its_gain_and_stays_one_per_cent_below_the_rate
         (State::Up, 1.25),
         (State::ProbeRtt, 1.0),
     ] {
-        let mut law = in_state(state);
+        let mut law = bbr_in_state(state);
         law.set_pace();
         assert!((law.pace - gain * RATE * 0.99).abs() < 1e-9, "{state:?}: {}", law.pace);
     }
@@ -50,7 +50,7 @@ fn set_pacing_rate_each_state_has_its_gain_and_stays_one_per_cent_below_the_rate
 
 #[test]
 fn set_pacing_rate_before_the_pipe_was_full_the_pace_only_grows() {
-    let mut law = in_state(State::Startup);
+    let mut law = bbr_in_state(State::Startup);
     (law.pace, law.full.reached) = (5000.0, false);
     law.set_pace();
     assert_eq!(law.pace, 5000.0);
@@ -82,7 +82,7 @@ fn set_cwnd_is_at_least_four_segments() {
 #[test]
 fn bound_cwnd_for_model_the_short_term_bound_limits_the_window_in_every_state() {
     for state in [State::Startup, State::Drain, State::Down, State::Cruise, State::Refill, State::Up] {
-        let mut law = in_state(state);
+        let mut law = bbr_in_state(state);
         law.bounds.inflight_shortterm = 50.0;
         let mut window = window(150.0);
         law.set_window(&ack(&path(), &sample(), 0), &mut window);
@@ -157,7 +157,7 @@ fn bound_bw_for_model_is_the_smaller_of_the_maximum_and_the_short_term_bound() {
 /// Startup in recovery on a path with a capacity of 100 segments. Each element of `rounds` is the number of loss
 /// reports in a round. Each report has `lost` losses out of 100 in flight.
 fn startup(rounds: &[u32], lost: u32, recovers: bool) -> Box<Bbr> {
-    let mut law = in_state(State::Startup);
+    let mut law = bbr_in_state(State::Startup);
     law.full.reached = false;
     law.recover = recovers.then_some(5000);
     let mut delivered = 1000;
@@ -194,7 +194,7 @@ fn check_startup_high_loss_bounds_by_the_larger_of_the_product_and_what_was_deli
 #[test]
 fn check_drain_done_when_the_queue_is_empty_or_after_three_round_trips() {
     let after = |pipe: u32, rounds: u64| {
-        let mut law = in_state(State::Drain);
+        let mut law = bbr_in_state(State::Drain);
         (law.drain_began, law.rounds.count) = (7, 7 + rounds);
         law.check_drain(&ack(&Path { pipe, ..path() }, &sample(), 0));
         law.state
@@ -209,9 +209,9 @@ fn check_drain_done_when_the_queue_is_empty_or_after_three_round_trips() {
 fn update_ack_aggregation_remembers_ten_round_trips_and_before_the_pipe_is_full_one() {
     let largest = |round: u64, long: bool| {
         let mut aggregation = Aggregation::default();
-        aggregation.update(&Path { now: at(1), ..path() }, 20.0, RATE, 100.0, 1, long);
+        aggregation.update(&Path { now: ms(1), ..path() }, 20.0, RATE, 100.0, 1, long);
         assert_eq!(aggregation.extra.largest(), 20.0, "nothing was expected at the beginning of an epoch");
-        aggregation.update(&Path { now: at(1000), ..path() }, 1.0, RATE, 100.0, round, long);
+        aggregation.update(&Path { now: ms(1000), ..path() }, 1.0, RATE, 100.0, round, long);
         aggregation.extra.largest()
     };
     assert_eq!((largest(2, true), largest(10, true), largest(11, true)), (20.0, 20.0, 1.0));
@@ -276,8 +276,8 @@ fn is_inflight_too_high_compares_losses_with_what_was_in_flight() {
 }
 
 /// Short-term rate and bound in this state: after a round trip with a loss, and after the next one without.
-fn after_a_lossy_round(state: State) -> [(f64, f64); 2] {
-    let mut law = in_state(state);
+fn pass_a_lossy_round(state: State) -> [(f64, f64); 2] {
+    let mut law = bbr_in_state(state);
     law.bounds.note_loss(&path());
     [1001, 1100].map(|delivered| {
         let end = Path { delivered, ..path() };
@@ -291,9 +291,9 @@ fn after_a_lossy_round(state: State) -> [(f64, f64); 2] {
 
 #[test]
 fn adapt_lower_bounds_once_for_a_round_with_losses_and_not_while_probing() {
-    assert_eq!(after_a_lossy_round(State::Cruise), [(700.0, 140.0); 2]);
+    assert_eq!(pass_a_lossy_round(State::Cruise), [(700.0, 140.0); 2]);
     for state in [State::Startup, State::Refill, State::Up] {
-        assert_eq!(after_a_lossy_round(state), [(f64::INFINITY, f64::INFINITY); 2], "{state:?}");
+        assert_eq!(pass_a_lossy_round(state), [(f64::INFINITY, f64::INFINITY); 2], "{state:?}");
     }
 }
 
@@ -352,19 +352,19 @@ fn bbr_full_ecn_cnt_two_rounds_in_a_row_with_half_marked_end_startup() {
 
 #[test]
 fn start_probe_bw_down_begins_the_wait_and_the_count_of_rounds() {
-    let mut law = in_state(State::Up);
+    let mut law = bbr_in_state(State::Up);
     law.cycle.rounds_since_up = 50;
-    law.start_down(&Path { now: at(7000), ..path() });
+    law.start_down(&Path { now: ms(7000), ..path() });
     // The next probing is due 2 to 3 s after that, or after the number of round trips that Reno would take.
     let probes = |law: &mut Bbr, millis: u64| {
-        law.update_cycle(&ack(&Path { now: at(millis), pipe: 1000, ..path() }, &sample(), 0), &window(100.0));
+        law.update_cycle(&ack(&Path { now: ms(millis), pipe: 1000, ..path() }, &sample(), 0), &window(100.0));
         law.state == State::Refill
     };
     law.rounds.begins = false;
     assert!(!probes(&mut law, 8990) && probes(&mut law, 10_010));
-    let mut law = in_state(State::Up);
+    let mut law = bbr_in_state(State::Up);
     law.cycle.rounds_since_up = 50;
-    law.start_down(&Path { now: at(7000), ..path() });
+    law.start_down(&Path { now: ms(7000), ..path() });
     law.rounds.begins = false;
     for _ in 0..61 {
         law.cycle.count_round(true);
@@ -436,7 +436,7 @@ fn adapt_long_term_model_the_bound_grows_to_what_was_in_flight_without_too_many_
 
 #[test]
 fn adapt_long_term_model_the_filter_advances_with_the_round_after_a_probing() {
-    let mut law = in_state(State::Up);
+    let mut law = bbr_in_state(State::Up);
     law.max_bw = [2.0 * RATE, RATE];
     law.start_down(&path());
     law.rounds.begins = true;
@@ -446,7 +446,7 @@ fn adapt_long_term_model_the_filter_advances_with_the_round_after_a_probing() {
 
 #[test]
 fn start_probe_bw_up_looks_for_growth_from_its_own_beginning_and_its_samples_are_of_the_probing() {
-    let mut law = in_state(State::Refill);
+    let mut law = bbr_in_state(State::Refill);
     (law.full.bw, law.full.count, law.full.now) = (5.0 * RATE, 2, true);
     law.rounds.begins = true;
     law.update_cycle(&ack(&path(), &RateSample { rate: Some(900.0), ..sample() }, 0), &window(100.0));
@@ -457,9 +457,9 @@ fn start_probe_bw_up_looks_for_growth_from_its_own_beginning_and_its_samples_are
 #[test]
 fn is_time_to_cruise_when_the_queue_is_drained_and_others_have_room() {
     let cruises = |pipe: u32, longterm: f64| {
-        let mut law = in_state(State::Down);
+        let mut law = bbr_in_state(State::Down);
         law.bounds.inflight_longterm = longterm;
-        law.cycle.began = at(0);
+        law.cycle.began = ms(0);
         law.cycle.wait = Span::from_secs(9);
         law.rounds.begins = false;
         let of = RateSample { in_flight: 1, ..sample() };
@@ -475,7 +475,7 @@ fn update_min_rtt_takes_a_longer_round_trip_when_ten_seconds_are_over() {
     let mut law = cruising();
     let take = |law: &mut Bbr, millis: u64, rtt: u64| {
         let of = RateSample { rtt: Span::from_millis(rtt), ..sample() };
-        law.update_min_rtt(&ack(&Path { now: at(millis), ..path() }, &of, 0));
+        law.update_min_rtt(&ack(&Path { now: ms(millis), ..path() }, &of, 0));
         (law.min_rtt.seconds() * 1000.0, law.min_rtt.expired)
     };
     assert_eq!(take(&mut law, 100 + 5000, 120), (100.0, false));
@@ -489,7 +489,7 @@ fn update_min_rtt_takes_a_longer_round_trip_when_ten_seconds_are_over() {
 fn probes_rtt() -> (Box<Bbr>, Window) {
     let (mut law, mut window) = (cruising(), window(150.0));
     law.min_rtt.expired = true;
-    law.check_probe_rtt(&ack(&Path { now: at(6000), pipe: 51, ..path() }, &sample(), 0), &mut window);
+    law.check_probe_rtt(&ack(&Path { now: ms(6000), pipe: 51, ..path() }, &sample(), 0), &mut window);
     assert_eq!((law.state, law.min_rtt.until), (State::ProbeRtt, None), "51 in flight are too many");
     (law, window)
 }
@@ -499,18 +499,18 @@ fn check_probe_rtt_saves_the_window_keeps_half_in_flight_and_gives_the_window_ba
     let (mut law, mut window) = probes_rtt();
     let step = |law: &mut Bbr, window: &mut Window, millis: u64, round: bool| {
         law.rounds.begins = round;
-        let path = Path { now: at(millis), pipe: 50, ..path() };
+        let path = Path { now: ms(millis), pipe: 50, ..path() };
         law.check_probe_rtt(&ack(&path, &sample(), 0), window);
         law.set_window(&ack(&path, &sample(), 0), window);
     };
     step(&mut law, &mut window, 6100, false);
-    assert_eq!((law.min_rtt.until, window.congestion), (Some(at(6300)), 50.0));
+    assert_eq!((law.min_rtt.until, window.congestion), (Some(ms(6300)), 50.0));
     step(&mut law, &mut window, 6200, true);
     assert_eq!(law.state, State::ProbeRtt, "the round trip is over, the 200 ms are not");
     law.min_rtt.expired = false;
     step(&mut law, &mut window, 6301, false);
     assert_eq!((law.state, window.congestion), (State::Cruise, 151.0), "the window of before, and what was delivered");
-    assert_eq!(law.min_rtt.probe_at, at(6301), "the next is due an interval from now");
+    assert_eq!(law.min_rtt.probe_at, ms(6301), "the next is due an interval from now");
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn check_probe_rtt_lasts_for_a_round_trip_at_least() {
         [(6100, false, State::ProbeRtt), (6400, false, State::ProbeRtt), (6500, true, State::Cruise)]
     {
         (law.rounds.begins, law.min_rtt.expired) = (round, false);
-        let path = Path { now: at(millis), pipe: 50, ..path() };
+        let path = Path { now: ms(millis), pipe: 50, ..path() };
         law.check_probe_rtt(&ack(&path, &sample(), 0), &mut window);
         assert_eq!(law.state, state, "{millis}");
     }

@@ -455,17 +455,17 @@ fn marks_of_every_segment_end_startup_on_a_short_path_and_keep_its_queue_short()
 #[test]
 fn bursts_of_acknowledgements_give_the_window_room_and_are_forgotten() {
     let mut aggregation = Aggregation::default();
-    let at = |millis| Path { now: Instant::ZERO + Span::from_millis(millis), ..Path::new(1000) };
+    let ms = |millis| Path { now: Instant::ZERO + Span::from_millis(millis), ..Path::new(1000) };
     // Twenty at once every 20 ms, at a rate of a thousand per second.
     for n in 1..10 {
-        aggregation.update(&at(20 * n), 20.0, RATE, 100.0, n, true);
+        aggregation.update(&ms(20 * n), 20.0, RATE, 100.0, n, true);
     }
     assert_eq!(aggregation.extra.largest(), 20.0);
     for n in 200..240 {
-        aggregation.update(&at(n), 1.0, RATE, 100.0, n, true);
+        aggregation.update(&ms(n), 1.0, RATE, 100.0, n, true);
     }
     assert!(aggregation.extra.largest() <= 1.0, "{}", aggregation.extra.largest());
-    aggregation.update(&at(241), 500.0, RATE, 100.0, 240, true);
+    aggregation.update(&ms(241), 500.0, RATE, 100.0, 240, true);
     assert_eq!(aggregation.extra.largest(), 100.0, "at most a window");
 }
 

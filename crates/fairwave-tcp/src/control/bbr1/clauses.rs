@@ -8,12 +8,12 @@ const RATE: f64 = 1000.0;
 /// Room for three quanta of two segments each, the quantum at 8 Mb/s.
 const ROOM: f64 = 6.0;
 
-fn at(millis: u64) -> Instant {
+fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
 fn path(millis: u64, pipe: u32) -> Path {
-    Path { now: at(millis), pipe, delivered: 1000, ..Path::new(1000) }
+    Path { now: ms(millis), pipe, delivered: 1000, ..Path::new(1000) }
 }
 
 fn sample() -> RateSample {
@@ -136,11 +136,11 @@ fn bbr_save_and_restore_cwnd_the_window_of_before_a_recovery_comes_back() {
 /// flight before it.
 fn next_phase(phase: usize, millis: u64, lost: u64, before: f64) -> State {
     let mut law = filled();
-    (law.state, law.cycle_at) = (State::ProbeBw(phase), at(1000));
+    (law.state, law.cycle_at) = (State::ProbeBw(phase), ms(1000));
     let now = 1000 + millis;
     law.check_cycle_phase(&path(now, 100), lost, before);
     if law.state != State::ProbeBw(phase) {
-        assert_eq!(law.cycle_at, at(now), "the next phase begins now");
+        assert_eq!(law.cycle_at, ms(now), "the next phase begins now");
     }
     law.state
 }
@@ -163,7 +163,7 @@ fn bbr_enter_probe_bw_in_any_phase_but_the_one_that_drains() {
     let mut law = filled();
     let mut seen = [0; CYCLE.len()];
     for _ in 0..1000 {
-        law.enter_probe_bw(at(0));
+        law.enter_probe_bw(ms(0));
         let State::ProbeBw(phase) = law.state else { panic!("{:?}", law.state) };
         seen[phase] += 1;
     }
@@ -196,10 +196,10 @@ fn bbr_update_rtprop_a_round_trip_as_short_renews_its_time_and_after_ten_seconds
         law.check_probe_rtt(&path(millis, 100), &of, &mut window(100.0));
         ((law.min_rtt * 1000.0).round(), law.min_rtt_at, law.state == State::ProbeRtt)
     };
-    assert_eq!(take(5000, 100), (100.0, at(5000), false));
-    assert_eq!(take(6000, 101), (100.0, at(5000), false));
-    assert_eq!(take(15_000, 120), (100.0, at(5000), false));
-    assert_eq!(take(15_001, 120), (120.0, at(15_001), true), "and ProbeRTT begins");
+    assert_eq!(take(5000, 100), (100.0, ms(5000), false));
+    assert_eq!(take(6000, 101), (100.0, ms(5000), false));
+    assert_eq!(take(15_000, 120), (100.0, ms(5000), false));
+    assert_eq!(take(15_001, 120), (120.0, ms(15_001), true), "and ProbeRTT begins");
 }
 
 #[test]
@@ -232,6 +232,6 @@ fn bbr_check_probe_rtt_lasts_200_ms_and_a_round_trip_with_four_in_flight_and_giv
             assert_eq!(window.congestion, 4.0);
         }
         assert_eq!((ended, window.congestion), (Some(ends_at), 150.0));
-        assert_eq!(law.min_rtt_at, at(ends_at), "the next is due ten seconds from now");
+        assert_eq!(law.min_rtt_at, ms(ends_at), "the next is due ten seconds from now");
     }
 }

@@ -7,14 +7,14 @@ fn law() -> Box<LedbatPlusPlus> {
     LedbatPlusPlusConfig::default().controller(Preset::Rfc)
 }
 
-fn at(millis: u64) -> Instant {
+fn ms(millis: u64) -> Instant {
     Instant::ZERO + Span::from_millis(millis)
 }
 
 /// The acknowledgement of a segment in a filled window, without a queue on a path of 120 ms: GAIN is 1.
 fn ack(number: u32, millis: u64, window: f64) -> Path {
     Path {
-        now: at(millis),
+        now: ms(millis),
         rtt: Span::from_millis(120),
         acknowledged: 1,
         flight: window as u32,
@@ -29,9 +29,9 @@ fn ack(number: u32, millis: u64, window: f64) -> Path {
 fn slow() -> (Box<LedbatPlusPlus>, Window) {
     let (mut law, mut window) = (law(), Window { congestion: 60.0, threshold: 60.0 });
     law.on_ack(&ack(1, 700, 60.0), &mut window);
-    assert_eq!((law.phase, law.slow_at), (Phase::Steady, at(940)), "two round trips after the first slow start");
+    assert_eq!((law.phase, law.slow_at), (Phase::Steady, ms(940)), "two round trips after the first slow start");
     law.on_ack(&ack(2, 1000, 60.0), &mut window);
-    assert_eq!(law.phase, Phase::Slow { since: at(1000), until: at(1240) });
+    assert_eq!(law.phase, Phase::Slow { since: ms(1000), until: ms(1240) });
     assert_eq!(window.congestion, 2.0);
     (law, window)
 }
@@ -55,7 +55,7 @@ fn initial_and_periodic_slowdown_a_loss_or_a_timeout_ends_it_and_the_next_comes_
         } else {
             law.on_loss(&path, &mut window)
         };
-        assert_eq!((law.phase, law.slow_at), (Phase::Steady, at(1200 + 9 * 200)), "timeout: {timeout}");
+        assert_eq!((law.phase, law.slow_at), (Phase::Steady, ms(1200 + 9 * 200)), "timeout: {timeout}");
     }
 }
 
@@ -63,16 +63,16 @@ fn initial_and_periodic_slowdown_a_loss_or_a_timeout_ends_it_and_the_next_comes_
 fn initial_and_periodic_slowdown_its_length_counts_from_the_fall_of_the_window() {
     let (mut law, mut window) = slow();
     law.on_ack(&ack(3, 1300, 2.0), &mut window);
-    assert_eq!(law.phase, Phase::Back { since: at(1000) });
+    assert_eq!(law.phase, Phase::Back { since: ms(1000) });
     law.on_loss(&ack(4, 1500, 3.0), &mut window);
-    assert_eq!(law.slow_at, at(1500 + 9 * 500));
+    assert_eq!(law.slow_at, ms(1500 + 9 * 500));
 }
 
 #[test]
 fn multiplicative_decrease_what_has_given_way_does_not_come_back_by_slow_start() {
     let (mut law, mut window) = (law(), Window { congestion: 100.0, threshold: 90.0 });
     law.phase = Phase::Steady;
-    law.base.note(at(1), 0.040);
+    law.base.note(ms(1), 0.040);
     law.latest = [0.220; FILTER];
     for _ in 0..40 {
         law.avoid(&ack(1, 2, window.congestion), true, &mut window);
@@ -84,7 +84,7 @@ fn multiplicative_decrease_what_has_given_way_does_not_come_back_by_slow_start()
 fn slower_than_reno_increase_only_while_the_window_is_filled() {
     let (mut law, mut window) = (law(), Window { congestion: 100.0, threshold: 90.0 });
     law.phase = Phase::Steady;
-    law.base.note(at(1), 0.120);
+    law.base.note(ms(1), 0.120);
     law.latest = [0.130; FILTER];
     law.avoid(&ack(1, 2, 100.0), false, &mut window);
     assert_eq!(window.congestion, 100.0);

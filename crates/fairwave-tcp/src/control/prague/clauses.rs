@@ -35,7 +35,7 @@ fn window(congestion: f64, threshold: f64) -> Window {
 }
 
 #[test]
-fn each_window_of_data_is_measured_once_on_a_long_path() {
+fn windows_of_data_are_measured_once_on_a_long_path() {
     let (mut law, mut window) = (young(), window(10.0, 10.0));
     let mut measured = Vec::new();
     law.on_mark(&ack(1, 1, 50, true), &mut window);
@@ -50,7 +50,7 @@ fn each_window_of_data_is_measured_once_on_a_long_path() {
 }
 
 #[test]
-fn before_the_first_mark_nothing_that_was_counted_enters_alpha() {
+fn counts_before_the_first_mark_do_not_enter_alpha() {
     let (mut law, mut window) = (young(), window(10.0, 10.0));
     for number in 1..=50 {
         law.on_other_ack(&ack(number, u64::from(number) * 5, 50, false), &mut window);
@@ -64,7 +64,7 @@ fn before_the_first_mark_nothing_that_was_counted_enters_alpha() {
 }
 
 #[test]
-fn in_slow_start_a_short_round_trip_counts_as_it_is() {
+fn slow_start_counts_a_short_round_trip_as_it_is() {
     // A mark every 5 ms. Within the virtual round trip of 25 ms, congestion avoidance responds once, slow start to
     // each mark.
     let left = |threshold: f64| {
