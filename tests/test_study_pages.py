@@ -1,7 +1,7 @@
-"""The pages of the studies: short, and every number on them is a kept result.
+"""The pages of the studies: short, and their measured numbers are kept results.
 
-A page ends with a comment that names the source of its numbers, one per line: ``TEXT = PATH``. TEXT is a piece of the
-page. PATH leads into the ledger of the study, its steps separated by `` > ``:
+``study_numbers/NAME.txt`` names the source of each number, one per line: ``TEXT = PATH``. TEXT is a piece of the page.
+PATH leads into the ledger of the study, its steps separated by `` > ``:
 
 - a claim (``S5``) or an experiment (``why-S5``), then a comparison, a quantity or a side by its label;
 - a share of the readings: ``S5 > reproduced``; of one part of a claim: ``S5 > part NAME > reproduced``;
@@ -44,17 +44,15 @@ FRESH = ("base_anew", "likely", "best_reading")
 LISTS = ("claims", "experiments", "papers", "comparisons", "sides", "quantities")
 
 
-def page_text(file):
-    """The page as its readers see it: without comments, with single spaces."""
-    return " ".join(re.sub(r"<!--.*?-->", "", file.read_text(encoding="utf-8"), flags=re.S).split())
+def page_text(name):
+    """The page with single spaces."""
+    return " ".join((ROOT / f"docs/studies/{name}.md").read_text(encoding="utf-8").split())
 
 
 def measured(name):
-    """Text and path of each number that the page names."""
-    comment = re.search(
-        r"<!-- measured\n(.*?)-->", (ROOT / f"docs/studies/{name}.md").read_text(encoding="utf-8"), re.S
-    )
-    return [tuple(line.split(" = ", 1)) for line in comment[1].splitlines()]
+    """Text and path of each number that the page takes from the ledger."""
+    lines = (ROOT / f"tests/study_numbers/{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line.split(" = ", 1) for line in lines]
 
 
 @cache
@@ -123,7 +121,7 @@ def agrees(written, value):
 
 @pytest.mark.parametrize("file", [*PAGES, OVERVIEW], ids=lambda file: file.stem)
 def test_a_page_has_at_most_1500_words(file):
-    assert len(page_text(file).split()) <= MOST_WORDS
+    assert len(file.read_text(encoding="utf-8").split()) <= MOST_WORDS
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -141,15 +139,14 @@ def test_the_table_of_verdicts_is_that_of_the_ledger(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_claim_that_contradicts_its_source_is_explained(name):
     text = (ROOT / f"docs/studies/{name}.md").read_text(encoding="utf-8")
-    prose = re.sub(r"<!--.*?-->", "", text, flags=re.S)
-    prose = re.sub(r"^\| not reproduced \|.*$", "", prose, flags=re.M)
+    prose = re.sub(r"^\| not reproduced \|.*$", "", text, flags=re.M)
     contradicted = [claim["id"] for claim in ledger(name)["claims"] if claim["verdict"] == "not reproduced"]
     assert [claim for claim in contradicted if not re.search(rf"\b{claim}\b", prose)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_measured_number_is_the_kept_one(name):
-    page = page_text(ROOT / f"docs/studies/{name}.md")
+    page = page_text(name)
     for text, path in measured(name):
         assert text in page, f"the page does not contain {text!r}"
         source, sign = resolve(name, path)
@@ -169,7 +166,7 @@ def test_every_measured_number_is_the_kept_one(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_interval_on_a_page_has_its_source(name):
-    page = page_text(ROOT / f"docs/studies/{name}.md")
+    page = page_text(name)
     sources = [text for text, _ in measured(name)]
     assert [one for one in INTERVAL.findall(page) if not any(one in text for text in sources)] == []
 
