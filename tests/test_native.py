@@ -115,11 +115,12 @@ def test_every_column_is_documented(calls):
     from pathlib import Path
 
     text = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
+    common = text.partition("**Common columns.**")[2].partition("\n\n")[0]
     recorded = calls.with_overrides(
         {"record.units": ["*"], "record.bin": "1 s", "record.queues": ["*"], "record.window-interval": "1 s"}
     ).run()
     for name, table in recorded.tables.items():
-        section = text.partition(f"## `{name}`")[2].partition("\n## ")[0]
+        section = common + text.partition(f"## `{name}`")[2].partition("\n## ")[0]
         measured = (
             {one["column"] for one in json.loads(_native.group_measures())} if name == "groups" else set()
         )
