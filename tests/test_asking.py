@@ -11,7 +11,7 @@ import fairwave
 from fairwave.ask import AskError, find, sweep
 from fairwave.ask.searching import Search, crossing, reversals, search, spans
 from fairwave.ask.wording import condition, measure, precision, steps, variation
-from fairwave.runs.grid import vary
+from fairwave.runs.axes import vary
 from fairwave.scenario import load
 from scenarios import CALLS
 

@@ -392,8 +392,8 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_the_command_takes_places_with_files(tmp_path, capsys):
-    from fairwave.cli.input import BadInputError
     from fairwave.cli.runs import run_scenario
+    from fairwave.errors import BadInputError
 
     file = tmp_path / "x.toml"
     file.write_text(fairwave.load(SCENARIO).with_overrides({"duration": "1 s"}).to_toml())

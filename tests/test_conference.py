@@ -104,9 +104,9 @@ def test_a_short_run_of_a_case_has_its_measures():
     table = p.scenario(p.VARIABLE).to_dict() | {"duration": "15 s"}
     table["link"][0]["rate"] = "1 Mb/s"
     del table["flow"][0]["stop"]
-    from fairwave.building import from_dict
+    from fairwave.scenario import Scenario
 
-    results = from_dict(table).run()
+    results = Scenario.from_dict(table).run()
     assert 0.3 < quantities.USED.compute(results).interval().mean <= 1.0
     assert quantities.QUEUEING.compute(results).interval().mean > 0
     assert quantities.audio(p.VARIABLE).compute(results).interval().mean > 3
@@ -118,7 +118,7 @@ def test_two_videos_of_a_session_share_by_their_priorities():
     assert (traffic["video"]["priority"], traffic["screen"]["priority"]) == (2.0, 1.0)
     del table["flow"][0]["stop"]
     table["flow"][0]["transport"]["control"] = {"name": "fixed", "rate": "1.8 Mb/s"}
-    from fairwave.building import from_dict
+    from fairwave.scenario import Scenario
 
     # Above 150 kb/s each they share two to one: 1.1 and 0.6 Mb/s of 1.7.
-    assert 1.5 < quantities.preference().compute(from_dict(table).run()).interval().mean < 2.0
+    assert 1.5 < quantities.preference().compute(Scenario.from_dict(table).run()).interval().mean < 2.0

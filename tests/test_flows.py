@@ -9,7 +9,7 @@ import pytest
 
 import fairwave
 from fairwave.advice import advise
-from fairwave.cli.runs import list_conversations
+from fairwave.answers.run_tables import list_conversations
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

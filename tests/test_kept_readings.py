@@ -8,7 +8,8 @@ import pytest
 
 import fairwave
 from fairwave.measuring import measures
-from fairwave.runs.grid import Grid, vary
+from fairwave.runs.axes import vary
+from fairwave.runs.grid import Grid
 from fairwave_study import Claim, Factor, Readings, Study, Value, comparisons, design, experiments
 from fairwave_study.experiments import Experiment, Side, carry_out
 from fairwave_study.shelf import Shelf, judge, to_plain, version

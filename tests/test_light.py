@@ -90,7 +90,7 @@ def test_a_comparison_without_extras_leaves_tables_as_csv_and_says_what_brings_t
 
 
 def test_tables_as_csv_are_those_that_pyarrow_writes(tmp_path, results):
-    from fairwave.results import write_table
+    from fairwave.table_files import write_table
 
     for name in results.tables:
         rows = results.rows(name)

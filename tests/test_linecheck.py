@@ -838,7 +838,7 @@ def test_at_a_terminal_the_user_is_asked_before_anything_is_sent(monkeypatch, an
     from io import StringIO
 
     from fairwave.cli import linecheck
-    from fairwave.cli.input import BadInputError
+    from fairwave.errors import BadInputError
 
     terminal = StringIO(answer)
     monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)

@@ -10,8 +10,8 @@ import pytest
 import fairwave
 from fairwave import patterns
 from fairwave.capturing import capture
-from fairwave.cli.input import BadInputError
 from fairwave.cli.patterns import show_pattern
+from fairwave.errors import BadInputError
 
 LOST = np.array([0, 1, 1, 0, 0, 0, 1, 0], bool)
 

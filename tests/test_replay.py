@@ -9,8 +9,8 @@ import pytest
 
 import fairwave
 from fairwave import patterns, replay
-from fairwave.cli.input import BadInputError
 from fairwave.cli.replay import show_replay
+from fairwave.errors import BadInputError
 from made_captures import CALL, START, A, B, ethernet, ip4, ip6, pcap, pcapng, rtp, tcp, udp
 
 

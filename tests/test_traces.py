@@ -11,9 +11,11 @@ import pytest
 
 import fairwave
 from fairwave import traces
-from fairwave.cli.input import BadInputError, scenario
+from fairwave.cli.input import scenario
 from fairwave.cli.tracing import show_trace
-from fairwave.scenario import load, prepared
+from fairwave.errors import BadInputError
+from fairwave.scenario import load
+from fairwave.scenario_files import prepared
 
 ROOT = Path(__file__).resolve().parent.parent
 

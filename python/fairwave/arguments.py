@@ -7,17 +7,10 @@ import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, SupportsIndex, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from fairwave.runs.grid import Axes
-
-COLUMNS = ("run", "seed", "scenario", "value", "flow", "group")
-"""Columns of the tables that an axis cannot be called like."""
-
-EXAMPLE = "{'flow.voice.transport': ['udp', 'tcp/vegas']}"
 
 
 P = ParamSpec("P")
@@ -149,7 +142,7 @@ def _find_wrong_type(
         if name in why or not set(wanted) <= set(KINDS) or any(KINDS[one][1](value) for one in wanted):
             continue
         words = list(dict.fromkeys(KINDS[one][0] for one in wanted if one != "None"))
-        return f"{call.__qualname__}: {name} is {_short(value)}, but must be {' or '.join(words)}"
+        return f"{call.__qualname__}: {name} is {shortened(value)}, but must be {' or '.join(words)}"
     return ""
 
 
@@ -165,81 +158,7 @@ def _alternatives(annotation: str) -> list[str]:
     return parts
 
 
-def check_scenario(value: object, call: str) -> None:
-    """Refuses what is no scenario; `call` is the function that takes it.
-
-    Raises:
-        TypeError: It is none.
-    """
-    from fairwave.scenario import Scenario
-
-    if isinstance(value, Scenario):
-        return
-    if isinstance(value, (str, PathLike)):
-        what, write = f"the path {str(value)!r}", f"fairwave.load({str(value)!r})"
-    elif isinstance(value, Mapping):
-        what, write = "a dictionary", "fairwave.Scenario.from_dict(…)"
-    else:
-        what, write = f"{_short(value)} ({type(value).__name__})", "fairwave.load('calls.toml')"
-    raise TypeError(f"{call} takes a scenario, not {what}; write {call}({write}, …)")
-
-
-def axes(over: object, call: str) -> Axes:
-    """What varies, as axes with labels.
-
-    Args:
-        over: A dotted path to the values that it takes, or an axis to labels with their overrides.
-        call: The function that takes it.
-
-    Raises:
-        TypeError: It is no dictionary, or holds what are no values.
-        ValueError: An axis has no value, or the name of a column.
-    """
-    if not isinstance(over, Mapping):
-        raise TypeError(
-            f"{call} takes what varies as a dictionary of keys to values, not {_short(over)}; write {EXAMPLE}"
-        )
-    return {
-        name: _labels(name, values) for name, values in ((key_text(one), each) for one, each in over.items())
-    }
-
-
-def key_text(key: object) -> str:
-    """A key as text; several in a tuple or list are tied, as `"flow.a.count,flow.b.count"` is."""
-    return ",".join(map(str, key)) if isinstance(key, (tuple, list)) else str(key)
-
-
-def _labels(name: str, values: Any) -> Mapping[Any, Any]:
-    from fairwave.runs.grid import vary
-
-    if name in COLUMNS:
-        more = "; for several seeds write seeds=[1, 2]" if name == "seed" else ""
-        raise ValueError(f"no axis can be called {name!r}, as a column of the tables is{more}")
-    if isinstance(values, str):
-        parts = [part.strip() for part in values.split(",")]
-        raise TypeError(
-            f"the values of {name!r} are the text {values!r}, but must be a list; write {parts!r}"
-        )
-    if isinstance(values, Mapping):
-        for label, overrides in values.items():
-            if not (isinstance(overrides, Mapping) or callable(overrides)):
-                raise TypeError(
-                    f"label {label!r} of the axis {name!r} stands for {_short(overrides)}, but must stand for a "
-                    f"dictionary of what it sets; write {{{label!r}: {{'flow.voice.count': 5}}}}"
-                )
-        labels = values
-    elif isinstance(values, Iterable):
-        labels = vary(name, values)
-    else:
-        raise TypeError(
-            f"the values of {name!r} are {_short(values)}, but must be a list; write [{_short(values)}]"
-        )
-    if not labels:
-        raise ValueError(f"{name!r} has no values; write for example {EXAMPLE}")
-    return labels
-
-
-def whole(name: str, value: object, example: int = 10) -> int:
+def check_count(name: str, value: object, example: int = 10) -> int:
     """A whole number of 1 or more.
 
     Raises:
@@ -252,11 +171,30 @@ def whole(name: str, value: object, example: int = 10) -> int:
         found = None
     if found is None or isinstance(value, bool):
         raise TypeError(
-            f"{name} is {_short(value)}, but must be a whole number; write for example {name}={example}"
+            f"{name} is {shortened(value)}, but must be a whole number; write for example {name}={example}"
         )
     if found < 1:
         raise ValueError(f"{name} is {found}, but must be 1 or more; write for example {name}={example}")
     return found
+
+
+LARGEST_SEED = 2**63 - 1
+"""Tables hold seeds as 64-bit integers with a sign."""
+
+
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is negative, or too large for the tables.
+    """
+    if not isinstance(seed, SupportsIndex) or isinstance(seed, bool):
+        raise TypeError(
+            f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed!r:.60}; write for example 1"
+        )
+    if not 0 <= operator.index(seed) <= LARGEST_SEED:
+        raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
 
 
 def seeds(n: object, given: object) -> Sequence[int]:
@@ -266,10 +204,8 @@ def seeds(n: object, given: object) -> Sequence[int]:
         TypeError: They are no whole numbers.
         ValueError: There are none.
     """
-    from fairwave.scenario import check_seed
-
     if given is None:
-        return range(1, whole("n", n) + 1)
+        return range(1, check_count("n", n) + 1)
     if isinstance(given, range):
         found: Sequence[int] = given
     elif isinstance(given, Iterable) and not isinstance(given, (str, Mapping)):
@@ -278,7 +214,7 @@ def seeds(n: object, given: object) -> Sequence[int]:
             check_seed(seed)
     else:
         raise TypeError(
-            f"seeds are {_short(given)}, but must be a list; write seeds=[1, 2, 3], or n=10 for the first ten"
+            f"seeds are {shortened(given)}, but must be a list; write seeds=[1, 2, 3], or n=10 for the first ten"
         )
     if not found:
         raise ValueError(
@@ -287,6 +223,7 @@ def seeds(n: object, given: object) -> Sequence[int]:
     return found
 
 
-def _short(value: object) -> str:
+def shortened(value: object) -> str:
+    """A value as Python writes it, cut to 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

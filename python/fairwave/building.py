@@ -6,17 +6,15 @@ scenario is checked as if it had been read from a file. `Scenario.to_dict` gives
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from fairwave import _native
 from fairwave.arguments import checked
+from fairwave.plain_data import as_plain
+from fairwave.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fairwave.scenario import Scenario
 
 Table = dict[str, Any]
 
@@ -47,52 +45,15 @@ def build(
     """
     table: Table = {"name": name, "duration": duration, **_hyphenated(more)}
     if topology is not None:
-        table["topology"] = {"preset": topology} if isinstance(topology, str) else _table(topology)
-    if several := [_table(one) for one in links]:
+        table["topology"] = {"preset": topology} if isinstance(topology, str) else as_plain(topology)
+    if several := [as_plain(one) for one in links]:
         table["link"] = several
     if hasattr(flows, "items") or not hasattr(flows, "__iter__"):
         raise TypeError(
             f"flows are {flows!r:.60}, but must be a list; write flows=[fairwave.flow('voice', 'udp', 'voice')]"
         )
-    table["flow"] = [_table(one) for one in flows]
-    return from_dict(table)
-
-
-def from_dict(table: Mapping[str, Any]) -> Scenario:
-    """A scenario from the tables of its TOML.
-
-    Raises:
-        fairwave.ScenarioError: The scenario is wrong, or holds what TOML and JSON have no word for.
-    """
-    from fairwave.scenario import Scenario
-
-    read, plain = _native.Scenario.from_text, _table(table)
-    with suppress(_native.ScenarioError):
-        return Scenario(read(as_json(plain, "this scenario"), "objects.json"))
-    # Again, a line for each value: the message shows the line that is wrong, not the whole scenario.
-    return Scenario(read(as_json(plain, "this scenario", indent=1), "objects.json"))
-
-
-def as_json(table: Mapping[str, Any], what: str, *, indent: int | None = None) -> str:
-    """A table as JSON, for the compiled part; numbers of NumPy are numbers.
-
-    Raises:
-        fairwave.ScenarioError: It holds what no scenario can.
-    """
-    try:
-        return json.dumps(table, ensure_ascii=False, allow_nan=False, default=_number, indent=indent)
-    except (TypeError, ValueError) as error:
-        raise _native.ScenarioError(
-            f"error: {what} holds what no scenario can: {error}; write quantities as text with a unit ('20 ms'), "
-            "counts as whole numbers"
-        ) from None
-
-
-def _number(value: Any) -> Any:
-    """The number that an object of NumPy is."""
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        return value.item()
-    raise TypeError(f"{value!r:.60} is of the type {type(value).__name__}")
+    table["flow"] = [as_plain(one) for one in flows]
+    return Scenario.from_dict(table)
 
 
 @checked
@@ -128,12 +89,3 @@ def link(from_: str, to: str, rate: Any, delay: Any, **more: Any) -> Table:
 
 def _hyphenated(keywords: Mapping[str, Any]) -> Table:
     return {key.rstrip("_").replace("_", "-"): value for key, value in keywords.items()}
-
-
-def _table(value: Any) -> Any:
-    """Mappings as dictionaries and tuples as lists, all the way down; everything else as it is."""
-    if hasattr(value, "items"):
-        return {str(key): _table(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, (list, tuple)):
-        return [_table(inner) for inner in value]
-    return value

@@ -92,7 +92,7 @@ def capture(
     """
     from fairwave import patterns as patterns_
     from fairwave.folders import check_way
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
     for _, path in [*_pairs(captures), *_pairs(patterns)]:
         check_way(path)
@@ -136,7 +136,7 @@ def qlog(
         OSError: A file cannot be written.
     """
     from fairwave.folders import check_way
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
     check_way(Path(folder))
     read = prepared(scenario)
@@ -169,7 +169,7 @@ def check(
         fairwave.ScenarioError: The scenario cannot be planned.
         ValueError: A place is unknown, or a file cannot be one; the message says what to write.
     """
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
     _native.check_capture(prepared(scenario).native, seed, _pairs(captures), _patterns(patterns))
     for _, path in [*_pairs(captures), *_pairs(patterns)]:

@@ -9,10 +9,11 @@ from fairwave.answers.bands import Held, describe_bands, scale_of
 from fairwave.answers.events import Events
 from fairwave.answers.naming import listed
 from fairwave.answers.verdict import TELLING
-from fairwave.arguments import check_scenario, checked
+from fairwave.arguments import checked
 from fairwave.defaults import Alternative, Default, used_defaults
 from fairwave.measuring.relevance import Contrast, Relevance, contrast
 from fairwave.measuring.relevance import relevance as read_relevance
+from fairwave.scenario import check_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from fairwave.errors import UserError
+
 PURPOSES = {
     "anywidget": "the lab as a widget",
     "av": "reading, coding and decoding sound and pictures",
@@ -32,7 +34,7 @@ BRING = {
 """Optional package to the smallest extra that brings it."""
 
 
-class MissingExtraError(ImportError):
+class MissingExtraError(UserError, ImportError):
     """A package is missing that an extra of fairwave brings; the message names the command that installs it."""
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from fairwave import _native
+from fairwave.errors import UserError
 from fairwave.foreign import KINDS, ForeignFileError, gated, parse_json, read_bytes
 from fairwave.staging import PARTIAL, check_unlinked
 
@@ -45,7 +46,7 @@ _held: dict[Path, int] = {}
 _last: list[Path] = []
 
 
-class FolderTakenError(ValueError):
+class FolderTakenError(UserError, ValueError):
     """A folder belongs to another piece of work, or another process writes there; the message says what is there."""
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave import _native, layers
 from fairwave.arguments import checked
+from fairwave.plain_data import inline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -530,17 +531,6 @@ def _value(part: dict[str, Any]) -> str:
     if kind == "object":
         return "{ " + ", ".join(part.get("properties", {})) + " }"
     return PLAIN.get(kind, "value")
-
-
-def inline(value: Any) -> str:
-    """A value as TOML has it in one line."""
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {inline(inner)}" for key, inner in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(inline, value)) + "]"
-    if isinstance(value, float):
-        return repr(value)
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _example(kind: str, name: str) -> dict[str, Any]:

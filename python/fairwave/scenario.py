@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import json
-import operator
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, SupportsIndex
+from typing import IO, TYPE_CHECKING, Any
 
 from fairwave import _native
-from fairwave.arguments import checked, checked_methods
+from fairwave.arguments import check_seed, checked, checked_methods, shortened
 from fairwave.foreign import KINDS, ForeignFileError, check_shape, gated, parse_json, parse_toml
-from fairwave.named_files import named_files
+from fairwave.plain_data import as_json, as_plain
+from fairwave.scenario_files import with_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairwave.results import Results
-    from fairwave.runs.grid import Axes
+    from fairwave.runs.axes import Axes
     from fairwave.runs.replication import Progress
 
-
-LARGEST_SEED = 2**63 - 1
-"""Tables hold seeds as 64-bit integers with a sign."""
 
 MOST_BYTES = KINDS["scenario"].bytes
 """A longer file is no scenario: it is refused before it is read."""
@@ -58,21 +56,6 @@ class Cost:
 LONG = 60.0
 LARGE = 1e9
 """Seconds and bytes from which the cost of a run is worth a warning."""
-
-
-def check_seed(seed: int) -> None:
-    """Refuses what is no seed.
-
-    Raises:
-        TypeError: It is no whole number.
-        ValueError: It is negative, or too large for the tables.
-    """
-    if not isinstance(seed, SupportsIndex) or isinstance(seed, bool):
-        raise TypeError(
-            f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed!r:.60}; write for example 1"
-        )
-    if not 0 <= operator.index(seed) <= LARGEST_SEED:
-        raise ValueError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed}")
 
 
 @checked_methods
@@ -124,9 +107,11 @@ class Scenario:
         Raises:
             fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
         """
-        from fairwave.building import from_dict
-
-        return from_dict(table)
+        text, plain = _native.Scenario.from_text, as_plain(table)
+        with suppress(_native.ScenarioError):
+            return Scenario(text(as_json(plain, "this scenario"), "objects.json"))
+        # Again, a line for each value: the message shows the line that is wrong, not the whole scenario.
+        return Scenario(text(as_json(plain, "this scenario", indent=1), "objects.json"))
 
     def _repr_html_(self) -> str:
         """For notebooks: network and flows at a glance, the text beneath."""
@@ -156,8 +141,6 @@ class Scenario:
         Raises:
             fairwave.ScenarioError: A path leads nowhere or a value does not fit.
         """
-        from fairwave.building import as_json
-
         if not hasattr(overrides, "items"):
             raise TypeError(
                 f"overrides are {overrides!r:.60}, but must be a dictionary; write {{'flow.voice.count': 5}}"
@@ -238,73 +221,6 @@ class Scenario:
             progress: Told how many runs are done.
         """
         return compare(self, {}, n=n, seeds=seeds, threads=threads, progress=progress)
-
-
-def prepared(scenario: Scenario) -> Scenario:
-    """The scenario as it can be run: clips coded, their frames filled in, patterns of loss and traces of rates read.
-
-    What names a file since the scenario was loaded, by an override, is sought from where the program runs.
-
-    Raises:
-        fairwave.ScenarioError: A clip cannot be read, or not be coded in the layers that are asked for.
-    """
-    text = scenario.to_json()
-    if '"file"' in text:
-        scenario = with_files(scenario, Path())
-    if '"clip"' not in text:
-        return scenario
-    from fairwave.layers import layer
-
-    clips = layer("clips")
-    try:
-        frames = clips.coded_scenario(scenario.to_dict().get("flow", []))
-    except clips.VideoError as error:
-        raise _native.ScenarioError(f"error: {error}") from None
-    return scenario.with_overrides(frames) if frames else scenario
-
-
-def with_files(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with what its files hold, sought from `folder`.
-
-    Patterns of loss, traces of rates, captured packets, policies.
-
-    Raises:
-        fairwave.ScenarioError: A file is not there, or holds no pattern, trace or capture.
-    """
-    text = scenario.to_json()
-    if '"file"' not in text:
-        return scenario
-    from fairwave import patterns, policy_files, replay, traces
-
-    table = scenario.to_dict()
-    changes: dict[str, Any] = {}
-    try:
-        if '"pattern"' in text:
-            changes |= patterns.resolved(table, folder)
-        if '"trace"' in text:
-            changes |= traces.resolved(table, folder)
-        if '"replay"' in text:
-            changes |= replay.resolved(table, folder)
-        if 'policy"' in text:
-            changes |= policy_files.resolved(table, folder)
-    except (
-        patterns.PatternError,
-        policy_files.PolicyError,
-        traces.TraceError,
-        replay.CaptureError,
-    ) as error:
-        raise _native.ScenarioError(f"error: {error}") from None
-    return scenario.with_overrides(changes) if changes else scenario
-
-
-def located(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario whose files, sought from `folder` so far, are sought from where the program runs."""
-    if '"file"' not in scenario.to_json():
-        return scenario
-    changes = {
-        path: {**law, "file": str(folder / law["file"])} for path, law in named_files(scenario.to_dict())
-    }
-    return scenario.with_overrides(changes) if changes else scenario
 
 
 @checked
@@ -427,6 +343,23 @@ def plain(content: str) -> dict[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
+def check_scenario(value: object, call: str) -> None:
+    """Refuses what is no scenario; `call` is the function that takes it.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if isinstance(value, Scenario):
+        return
+    if isinstance(value, (str, PathLike)):
+        what, write = f"the path {str(value)!r}", f"fairwave.load({str(value)!r})"
+    elif isinstance(value, Mapping):
+        what, write = "a dictionary", "fairwave.Scenario.from_dict(…)"
+    else:
+        what, write = f"{shortened(value)} ({type(value).__name__})", "fairwave.load('calls.toml')"
+    raise TypeError(f"{call} takes a scenario, not {what}; write {call}({write}, …)")
+
+
 @checked
 def compare(
     scenario: Scenario,
@@ -455,8 +388,9 @@ def compare(
         fairwave.RunError: A run was refused or failed.
     """
     from fairwave import arguments
+    from fairwave.runs.axes import read_axes
     from fairwave.runs.grid import Grid
 
-    arguments.check_scenario(scenario, "fairwave.compare")
-    grid = Grid("compare", scenario, arguments.axes(over, "fairwave.compare"))
+    check_scenario(scenario, "fairwave.compare")
+    grid = Grid("compare", scenario, read_axes(over, "fairwave.compare"))
     return grid.run(arguments.seeds(n, seeds), threads=threads, progress=progress)

@@ -14,11 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from fairwave.errors import UserError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class LinkedPathError(ValueError):
+class LinkedPathError(UserError, ValueError):
     """A name that fairwave writes below a results folder is a symbolic link; the message names it and the remedy."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairwave import _native, policy_files
-from fairwave.cli.input import BadInputError, positive, run_place
+from fairwave.cli.input import positive, run_place
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -22,6 +22,7 @@ from fairwave.cli.options import (
     examples,
     use_laws,
 )
+from fairwave.errors import BadInputError
 from fairwave.extras import need_all
 from fairwave_study.command import carry_out
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.measuring import measures
 from fairwave.measuring.measures import POSITIVE, Measure
-from fairwave.runs.grid import Grid, vary
+from fairwave.runs.axes import vary
+from fairwave.runs.grid import Grid
 from fairwave_evaluation.criterion import (
     Criterion,
     check_above_plus,

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, kept, positive, run_place, seeds, threads_or_all
+from fairwave.cli.input import kept, positive, run_place, seeds, threads_or_all
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -25,6 +25,7 @@ from fairwave.cli.options import (
     Threads,
     examples,
 )
+from fairwave.errors import BadInputError
 from fairwave.extras import need_all
 
 if TYPE_CHECKING:

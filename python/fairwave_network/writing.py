@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairwave.extras import need
-from fairwave.results import write_table
+from fairwave.table_files import write_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,8 @@ from fairwave.answers.lines import lines
 from fairwave.answers.verdict import judge_comparison
 from fairwave.cli import console
 from fairwave.cli.comparing import for_all_calls
-from fairwave.cli.input import groups, kept, written_playout
+from fairwave.cli.input import kept
+from fairwave.flow_groups import groups, written_playout
 from fairwave.folders import claimed
 from fairwave.provenance import MixedProvenanceWarning, Provenance
 from fairwave.runs.grid import Grid
@@ -83,7 +84,7 @@ QUESTIONS = (
 def asked(question: Question, out: Path, replications: int) -> tuple[Part, Provenance]:
     """Answers one question, and leaves its page in a folder of its own."""
     base = load(EXAMPLES / question.file)
-    heard, remarks = pages.heard(None, base, question.group)
+    heard, remarks = pages.heard(None, base, question.group, console.complain)
     made = heard.scenario if heard is not None else base
     changes = {label: for_all_calls(one, question.group, heard) for label, one in question.changes.items()}
     folder = out / question.id

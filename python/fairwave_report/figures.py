@@ -523,7 +523,7 @@ def save(
     from matplotlib import rcParams
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    from fairwave.results import write_table
+    from fairwave.table_files import write_table
 
     folder.mkdir(parents=True, exist_ok=True)
     buffer = io.StringIO()

@@ -16,8 +16,8 @@ from fairwave.answers.bands import scale_of
 from fairwave.answers.events import RATINGS, Events
 from fairwave.answers.labels import spelled
 from fairwave.answers.naming import column_names, short_key, written_out
-from fairwave.results import write_table
 from fairwave.staging import staging
+from fairwave.table_files import write_table
 from fairwave_report import chart, style
 from fairwave_report import figures as drawing
 from fairwave_report.axes import GridAxis, axis, heading, least_span, scale_label

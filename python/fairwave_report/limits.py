@@ -10,8 +10,8 @@ import polars as pl
 from fairwave.answers.answer import Answer as Said
 from fairwave.answers.naming import short_key
 from fairwave.ask.finding import WORDS
-from fairwave.results import write_table
 from fairwave.staging import staging
+from fairwave.table_files import write_table
 from fairwave_report import figures as drawing
 from fairwave_report import style
 from fairwave_report.axes import GridAxis, axis, heading, least_span, scale_label

@@ -1,4 +1,4 @@
-"""What the command line asks of this package: the layer `pages`."""
+"""What `fairwave` asks of this package: the layer `pages`. Nothing here writes to a terminal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 from fairwave.advice import activities
 from fairwave.answers import fates
+from fairwave.answers.run_tables import (
+    BOTH,
+    LINKS,
+    judge_groups,
+    list_busy_links,
+    list_conversations,
+    measure_groups,
+)
 from fairwave.answers.tins import tables as tin_tables
-from fairwave.cli import console
-from fairwave.cli.input import BadInputError, describe_count, groups, written_playout
-from fairwave.cli.runs import BOTH, LINKS, busy_links, list_conversations, summary, verdict
 from fairwave.defaults import HEADS as DEFAULTS
 from fairwave.defaults import used_defaults
 from fairwave.doubting import HEADS as DOUBTS
+from fairwave.errors import BadInputError
+from fairwave.flow_groups import describe_count, groups, written_playout
 from fairwave_report import chosen_style, single, style
 from fairwave_report.call import clips
 from fairwave_report.call import render_run as listened
@@ -33,7 +40,7 @@ from fairwave_speech.fetch import speech as recording
 from fairwave_video import VideoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -46,6 +53,9 @@ if TYPE_CHECKING:
     from fairwave_report.single import DrawnRun
     from fairwave_report.video import ViewedClip
     from fairwave_speech import Playout, Recording
+
+    Tell = Callable[[str], None]
+    """Receives a warning for people."""
 
 __all__ = [
     "clips",
@@ -82,48 +92,54 @@ def styled(wanted: str | None, formats: str | None) -> Iterator[None]:
         yield
 
 
-def _recording(path: Path | None) -> Recording:
-    """The recording of a file, else the default prompt; what is suspect in it is told on standard error."""
+def _ignore(_: str) -> None:
+    """Drops a warning."""
+
+
+def _recording(path: Path | None, tell: Tell) -> Recording:
+    """The recording of a file, else the default prompt; `tell` receives warnings about it."""
     found = recording(path)
     for one in found.warnings:
-        console.complain(f"warning: {one}")
+        tell(f"warning: {one}")
     return found
 
 
-def spoken(read: Scenario, speech: Path, call: str) -> RecordedCall:
-    """The first call of a group, which says the recording.
+def spoken(read: Scenario, speech: Path, call: str, tell: Tell = _ignore) -> RecordedCall:
+    """The first call of a group, which says the recording; `tell` receives warnings about the recording.
 
     Raises:
         BadInputError: The recording cannot be used.
     """
     try:
-        return RecordedCall.choose(_recording(speech), read, call)
+        return RecordedCall.choose(_recording(speech, tell), read, call)
     except SpeechError as error:
         raise BadInputError(str(error)) from None
 
 
-def speech(path: Path | None) -> NDArray[np.int16] | None:
+def speech(path: Path | None, tell: Tell = _ignore) -> NDArray[np.int16] | None:
     """The samples of a recording, 8000 per second: the file's, else the default prompt's; None without either.
 
     Raises:
         BadInputError: The recording that was asked for cannot be used.
     """
     try:
-        return _recording(path).samples
+        return _recording(path, tell).samples
     except SpeechError as error:
         if path is not None:
             raise BadInputError(str(error)) from None
         return None
 
 
-def heard(speech: Path | None, base: Scenario, group: str) -> tuple[RecordedCall | None, list[str]]:
+def heard(
+    speech: Path | None, base: Scenario, group: str, tell: Tell = _ignore
+) -> tuple[RecordedCall | None, list[str]]:
     """The call of a comparison that says a recording, the default prompt when None; or why there is none.
 
     Raises:
         BadInputError: The recording that was asked for cannot be used.
     """
     try:
-        return RecordedCall.choose(_recording(speech), base, group), []
+        return RecordedCall.choose(_recording(speech, tell), base, group), []
     except SpeechError as error:
         if speech is not None:
             raise BadInputError(str(error)) from None
@@ -138,7 +154,6 @@ def drawn(
     films: list[ViewedClip],
     heard: RecordedCall | None = None,
     *,
-    quiet: bool,
     names: Sequence[str] = (),
     only: Sequence[str] = (),
     run: DrawnRun | None = None,
@@ -149,15 +164,14 @@ def drawn(
     It is simulated once more to be drawn, unless `run` is given. The page lists the defaults that matter; with
     `doubted` it says which of them would change the verdict.
     """
-    console.say("drawing …", quiet=quiet)
     results = heard.whole(saved) if heard is not None else saved
     buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
     clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
     tables, notes = [], []
     of_runs = "mean ± 95 % interval" if results.rows("runs").num_rows > 1 else "value of the one run"
-    answer = verdict(read, results, only)
+    answer = judge_groups(read, results, only)
     rows_of: dict[str, list[dict[str, Any]]] = {}
-    for row in summary(read, results, names, answer.left_out):
+    for row in measure_groups(read, results, names, answer.left_out):
         rows_of.setdefault(row["group"], []).append(row)
     activity, left_out = activities(read), set(answer.left_out) - rows_of.keys()
     if left_out:
@@ -181,7 +195,7 @@ def drawn(
             title = f"{name}: what became of its packets"
             tables.append(TableView(f"fates-{name}", title, list(fates.HEADS), fates.table(counts)))
         notes += [f"{name}: {said}." for said in dict.fromkeys(one for row in mine for one in row["remarks"])]
-    links = [[name, *cells] for name, cells in busy_links(results)]
+    links = [[name, *cells] for name, cells in list_busy_links(results)]
     if links:
         tables.append(
             TableView("links", "Busiest links", ["link", *(title for _, title, _, _ in LINKS)], links)

@@ -62,7 +62,7 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
     Raises:
         VideoError: The clip or the file cannot be used.
     """
-    from fairwave.results import write_table
+    from fairwave.table_files import write_table
     from fairwave_video import received
     from fairwave_video.coding import FRAME_RATE
     from fairwave_video.layers import bits_per_second, layered

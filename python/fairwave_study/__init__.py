@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval, interval, paired
-    from fairwave.runs.grid import Grid, vary
+    from fairwave.runs.axes import vary
+    from fairwave.runs.grid import Grid
     from fairwave_study.accounts import Account
     from fairwave_study.claims import Claim, Comparison, Evidence, Judgement, Part, Verdict
     from fairwave_study.experiments import Experiment, FoundExperiment, Side

@@ -9,7 +9,7 @@ import typer
 
 from fairwave import layers
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, overrides, positive, run_place
+from fairwave.cli.input import overrides, positive, run_place
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -22,6 +22,7 @@ from fairwave.cli.options import (
     Threads,
     examples,
 )
+from fairwave.errors import BadInputError
 from fairwave.extras import need_all
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from fairwave.folders import CACHE
 from fairwave.measuring.relevance import relevance
 from fairwave.provenance import Provenance
-from fairwave.results import write_table
 from fairwave.runs.grid import assemble
 from fairwave.runs.keeping import Folder
 from fairwave.runs.replication import check_runs, replicate
 from fairwave.staging import staging
+from fairwave.table_files import write_table
 from fairwave_report import chart
 from fairwave_report import figures as drawing
 from fairwave_report.page import Card, Page, ReadingsView, TableView, WhyView

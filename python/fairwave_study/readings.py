@@ -19,7 +19,8 @@ from fairwave.foreign import gated, parse_json, read_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fairwave.runs.grid import Grid, Label, Overrides
+    from fairwave.runs.axes import Label, Overrides
+    from fairwave.runs.grid import Grid
     from fairwave_study.study import Study
 
 Reading = Mapping[str, str]

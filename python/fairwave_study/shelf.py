@@ -103,7 +103,7 @@ def judge(
         quantities: Further numbers to take, one per seed, by name.
     """
     from fairwave.runs.grid import Point, assemble
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
     from fairwave_study.study import Data
 
     begun = time.process_time()

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
-    from fairwave.runs.grid import Grid, Label
+    from fairwave.runs.axes import Label
+    from fairwave.runs.grid import Grid
     from fairwave.runs.replication import Progress
     from fairwave_study.accounts import Account
     from fairwave_study.conduct import Outcome

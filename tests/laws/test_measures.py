@@ -5,8 +5,8 @@ import pytest
 import fairwave as fw
 from fairwave import reference
 from fairwave.answers.lines import lines
+from fairwave.answers.run_tables import measure_groups
 from fairwave.ask.wording import condition, precision
-from fairwave.cli.runs import summary
 from fairwave.measuring import measures, remarks
 from scenarios import CALLS
 
@@ -100,9 +100,9 @@ def test_questions_name_it(results):
 
 
 def test_tables_and_pages_show_it_behind_the_usual_ones(results):
-    shown = {row["measure"] for row in summary(fw.load(CALLS), results)}
+    shown = {row["measure"] for row in measure_groups(fw.load(CALLS), results)}
     deepest()
-    rows = {row["measure"]: row for row in summary(fw.load(CALLS), results) if row["group"] == "voice"}
+    rows = {row["measure"]: row for row in measure_groups(fw.load(CALLS), results) if row["group"] == "voice"}
     assert set(rows) - shown == {"deepest-wait"}
     assert list(rows)[-1] == "deepest-wait"
     found = fw.compare(fw.load(CALLS).with_(duration="2 s"), {"transport": {
@@ -133,7 +133,7 @@ def test_where_it_is_not_defined_it_is_null_with_the_reason(results):
     assert [str(one) for one in said] == ["not defined: even seeds have no mood (in 1 of 3 runs)"]
     assert remarks.undefined(results, "moody", "voice") == ""
     assert remarks.undefined(results, "moody", "files") == "files have no mood"
-    rows = {row["group"]: row for row in summary(fw.load(CALLS), results) if row["measure"] == "moody"}
+    rows = {row["group"]: row for row in measure_groups(fw.load(CALLS), results) if row["measure"] == "moody"}
     assert rows["files"]["text"] == "not defined"
     assert rows["files"]["remarks"] == ["not defined: files have no mood"]
 
@@ -187,7 +187,7 @@ def test_ones_own_measure_is_shown_of_every_kind_of_group(traffic, tmp_path):
         flows=[fw.flow("mine", transport, traffic, count=2), fw.flow("others", "udp", "voice")],
     )  # fmt: skip
     results = line.run()
-    shown = {(row["group"], row["measure"]): row for row in summary(line, results)}
+    shown = {(row["group"], row["measure"]): row for row in measure_groups(line, results)}
     for group in ("mine", "others"):
         assert shown[group, "rows-seen"]["usual"]
         assert shown[group, "rows-seen"]["mean"] > 0

@@ -4,7 +4,7 @@ Each case is run live, several times with different seeds, and simulated with th
 does not agree, more live runs replace the first. Measures and margins are those of ``fairwave live --beside``
 (:mod:`fairwave.live.comparison`); the margins were fixed before the first run. A measure is *alike* if the means are
 within its margin, *undecided* if they are not but the 95 % interval of their difference (Welch) contains 0, and
-*differs* otherwise. Then ``validation/compare/live.toml`` gives the reason, and the run ends with status 1 where it does not.
+*differs* otherwise. Then ``validation/compare/live.toml`` gives the reason; the run ends with status 1 without one.
 
 ``--case PATTERN`` runs some cases and writes nothing. ``--renew PATTERN`` runs some and writes the page with the kept
 numbers of all others. ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use

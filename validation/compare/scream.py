@@ -23,8 +23,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from fairwave.building import from_dict
 from fairwave.measuring.statistics import interval
+from fairwave.scenario import Scenario
 from fairwave.staging import write_text
 from validation import ROOT
 
@@ -149,7 +149,7 @@ def ours(
         },
         "traffic": {"kind": "media", "audio": False, "video": video},
     }  # fmt: skip
-    scenario = from_dict(
+    scenario = Scenario.from_dict(
         {
             "name": "scream", "duration": f"{SECONDS} s", "warmup": f"{SETTLED} s", "link": [link], "flow": [flow],
         }

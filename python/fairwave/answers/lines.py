@@ -209,7 +209,7 @@ def as_data(found: Sequence[MeasureLine], axis: str) -> list[dict[str, Any]]:
 
 def write_comparison(found: Sequence[MeasureLine], axis: str, folder: Path, results: Results) -> None:
     """Writes the comparison's numbers as `comparison.csv` and `.parquet`."""
-    from fairwave.results import can_write_parquet, write_table
+    from fairwave.table_files import can_write_parquet, write_table
 
     rows = []
     for row in as_data(found, axis):

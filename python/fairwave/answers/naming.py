@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave.answers.labels import spelled
+from fairwave.runs.axes import tied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 def short_key(key: str) -> str:
     """A scenario's key as sentences name it: without the table that it is in; tied keys as `a.count = b.count`."""
-    from fairwave.runs.grid import tied  # which takes time to import
-
     return " = ".join(re.sub(r"^(flow|link|topology)\.", "", one) for one in tied(key))
 
 
@@ -24,8 +23,6 @@ def column_names(keys: Sequence[str]) -> dict[str, str]:
 
     `topology.bottleneck.rate` is `rate`; next to `link.a>b.rate` it is `bottleneck.rate`.
     """
-    from fairwave.runs.grid import tied
-
     parts = {key: key.split(".") for key in keys}
     found = {}
     for key, mine in parts.items():

@@ -188,7 +188,7 @@ def page(
         raise TypeError(
             "results.page needs the scenario of these runs: results.page('out/page', scenario=call)"
         )
-    return PageView(pages.drawn(scenario, results, results.provenance.seeds[0], out, [], quiet=True))
+    return PageView(pages.drawn(scenario, results, results.provenance.seeds[0], out, []))
 
 
 def plot(

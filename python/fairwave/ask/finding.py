@@ -24,6 +24,8 @@ from fairwave.ask.searching import (
 from fairwave.ask.wording import AskError, Condition, condition, steps
 from fairwave.measuring.relevance import relevance as read_relevance
 from fairwave.measuring.statistics import LEVEL, Interval
+from fairwave.runs.axes import key_text
+from fairwave.scenario import check_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.relevance import Relevance, Relevant
     from fairwave.results import Results
-    from fairwave.runs.grid import Label, Point
+    from fairwave.runs.axes import Label
+    from fairwave.runs.grid import Point
     from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
 
@@ -344,10 +347,11 @@ def runs_at(
         threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
         keep: Where runs are kept.
     """
-    from fairwave.runs.grid import Point, assemble, settings
+    from fairwave.runs.axes import settings
+    from fairwave.runs.grid import Point, assemble
     from fairwave.runs.keeping import Memory
     from fairwave.runs.replication import replicate
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
     point = Point({key: value}, prepared(_unrecorded(scenario).with_overrides(settings(key, value))))
     jobs = [(point.scenario.native, one) for one in seeds]
@@ -371,7 +375,7 @@ def baseline_of(
     """
     from fairwave.ask.wording import measure
     from fairwave.runs.grid import Grid
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
     beside = [one for one in wanted if one.has_baseline]
     if not beside:
@@ -416,8 +420,9 @@ class _Runner:
 
     def point(self, step: int) -> Point:
         """The scenario of a step."""
-        from fairwave.runs.grid import Point, settings
-        from fairwave.scenario import prepared
+        from fairwave.runs.axes import settings
+        from fairwave.runs.grid import Point
+        from fairwave.scenario_files import prepared
 
         if step not in self.points:
             value = self.each[step]
@@ -511,7 +516,7 @@ def find(
     from fairwave.ask.wording import check_key
     from fairwave.runs.keeping import Memory
 
-    arguments.check_scenario(scenario, "fairwave.find")
+    check_scenario(scenario, "fairwave.find")
     asked = [until] if isinstance(until, (str, Condition)) else until
     if not isinstance(asked, (list, tuple)) or not all(isinstance(one, (str, Condition)) for one in asked):
         raise AskError(f"until is {until!r:.60}, but must be a text; for example until='mos.voice >= 3.6'")
@@ -521,12 +526,12 @@ def find(
         raise AskError(
             f"values are {values!r:.60}, but must be a range or a list; for example '1..200' or [1, 5, 10]"
         )
-    key = arguments.key_text(key)
+    key = key_text(key)
     check_key(key, "key")
     wanted = [condition(one, scenario) if isinstance(one, str) else one for one in asked]
     counts = read_relevance(relevant)
     each = steps(values) if isinstance(values, str) else list(values)
-    n, most = arguments.whole("n", n), arguments.whole("most", most)
+    n, most = arguments.check_count("n", n), arguments.check_count("most", most)
     if len(each) < 2:
         raise AskError("a search needs a range of two values or more")
     if (

@@ -225,7 +225,7 @@ def split(texts: Iterable[str], key: str, scenario: Scenario) -> tuple[list[KeyC
     Raises:
         AskError: One is neither.
     """
-    from fairwave.runs.grid import tied
+    from fairwave.runs.axes import tied
 
     keys, others = [], []
     for text in texts:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
 
     Numbers = NDArray[np.float64]
 

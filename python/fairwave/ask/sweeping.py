@@ -19,6 +19,8 @@ from fairwave.arguments import checked
 from fairwave.ask.wording import AskError, Precision, measure, precision
 from fairwave.measuring.relevance import USUAL
 from fairwave.measuring.remarks import split_of
+from fairwave.runs.axes import read_axes
+from fairwave.scenario import check_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval
     from fairwave.results import Results
-    from fairwave.runs.grid import Axes, Label, Point
+    from fairwave.runs.axes import Axes, Label
+    from fairwave.runs.grid import Point
     from fairwave.runs.keeping import Keep
     from fairwave.runs.replication import Progress
     from fairwave.scenario import Scenario
@@ -170,11 +173,11 @@ def sweep(
     from fairwave.runs.grid import Grid, Point, assemble_runs
     from fairwave.runs.keeping import Memory
     from fairwave.runs.replication import check_runs, replicate
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
-    arguments.check_scenario(scenario, "fairwave.sweep")
-    axes = arguments.axes(over, "fairwave.sweep")
-    n, most = arguments.whole("n", n), arguments.whole("most", most)
+    check_scenario(scenario, "fairwave.sweep")
+    axes = read_axes(over, "fairwave.sweep")
+    n, most = arguments.check_count("n", n), arguments.check_count("most", most)
     if not isinstance(until, (str, Precision, list, tuple)):
         raise AskError(f"until is {until!r:.60}, but must be a text; for example until='mos.voice:±0.05'")
     texts = [until] if isinstance(until, (str, Precision)) else list(until)

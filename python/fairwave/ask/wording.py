@@ -19,19 +19,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fairwave import _native
+from fairwave.errors import UserError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from fairwave.measuring.measures import Measure
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
     from fairwave.scenario import Scenario
 
 Sign = Literal[">=", "<=", ">", "<"]
 
 
-class AskError(ValueError):
+class AskError(UserError, ValueError):
     """A question that is malformed, or that does not fit this scenario; the message says what to write."""
 
 
@@ -330,7 +331,7 @@ def check_key(key: str, option: str = "--vary") -> None:
     Raises:
         AskError: It is none.
     """
-    from fairwave.runs.grid import tied
+    from fairwave.runs.axes import tied
 
     keys = tied(key)
     if not all(keys):

@@ -11,9 +11,7 @@ import os
 import re
 import sys
 
-STOPPED = 130
-BAD_INPUT = 2
-FAILED = 1
+from fairwave.cli.statuses import BAD_INPUT, FAILED, STOPPED, StoppedError
 
 
 def main() -> None:
@@ -53,10 +51,6 @@ def _lacks_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(words in str(error) for words in NO_MEMORY)
 
 
-class StoppedError(SystemExit):
-    """Ctrl-C that a command has answered in words of its own."""
-
-
 def _left(error: SystemExit) -> int:
     """The exit status of a command that something ended by `sys.exit`: Ctrl-C, a closed pipe, a library or a law."""
     from fairwave.cli.console import complain
@@ -88,7 +82,7 @@ def _comes_from_your_code(error: BaseException) -> bool:
 def _main() -> None:
     from fairwave._native import RunError, ScenarioError
     from fairwave.cli.console import complain
-    from fairwave.cli.input import BadInputError
+    from fairwave.errors import UserError
 
     _refuse_bytes(sys.argv[1:])
     try:
@@ -96,7 +90,7 @@ def _main() -> None:
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = STOPPED
-    except (ScenarioError, BadInputError) as error:
+    except (ScenarioError, UserError) as error:
         complain(str(error))
         if "help: write one of the allowed names" in str(error) and "fairwave.laws" not in sys.modules:
             complain("a law of your own comes from a file: --laws FILE.py")
@@ -118,10 +112,6 @@ def _main() -> None:
     except Exception as error:
         if isinstance(error, MemoryError):
             raise
-        if isinstance(error, _questions()):
-            complain(str(error))
-            _trace(error)
-            sys.exit(BAD_INPUT)
         from fairwave.cli.usage import refuse
 
         status = refuse(error, sys.argv[1:])
@@ -213,19 +203,6 @@ def _trace(error: BaseException) -> None:
         last = "".join(traceback.format_exception_only(cause))
         told = f"Traceback (most recent call last):\n{''.join(traceback.format_list(frames))}{last}"
         sys.stderr.write(visible(told))
-
-
-def _questions() -> tuple[type[Exception], ...]:
-    """Mistakes in what was asked, of modules that may not have been needed."""
-    wanted = (
-        ("fairwave.ask.wording", "AskError"),
-        ("fairwave.measuring.relevance", "RelevanceError"),
-        ("fairwave.extras", "MissingExtraError"),
-        ("fairwave.folders", "FolderTakenError"),
-        ("fairwave.laws.files", "LawFileError"),
-        ("fairwave.staging", "LinkedPathError"),
-    )
-    return tuple(getattr(sys.modules[module], name) for module, name in wanted if module in sys.modules)
 
 
 def _is_lost(error: OSError) -> bool:

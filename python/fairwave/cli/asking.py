@@ -11,13 +11,10 @@ from rich.markup import escape
 
 from fairwave.cli import console
 from fairwave.cli.input import (
-    BadInputError,
     affordable,
     check_varied,
     drawn_as,
-    group_table,
     kept,
-    kind,
     layer_or_note,
     media_group,
     positive,
@@ -28,6 +25,8 @@ from fairwave.cli.input import (
     variations,
 )
 from fairwave.cli.inspecting import warn
+from fairwave.errors import BadInputError
+from fairwave.flow_groups import group_table, kind
 from fairwave.measuring.relevance import USUAL, Contrast, Relevance, contrast
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def sweep_grid(
     from fairwave.ask.wording import measure, precision
     from fairwave.cli import requiring
     from fairwave.folders import claimed
-    from fairwave.runs.grid import settings as sets
+    from fairwave.runs.axes import settings as sets
 
     if not grid:
         raise BadInputError("sweep needs --grid KEY=VALUE,VALUE; for example --grid flow.voice.count=5,10,20")

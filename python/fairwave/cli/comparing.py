@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
 from fairwave.cli.input import (
-    BadInputError,
     affordable,
     check_varied,
     drawn_as,
-    group_table,
-    groups,
-    kind,
     layer_or_note,
     media_group,
     scenario,
     seeds,
     threads_or_all,
     variations,
-    written_playout,
 )
+from fairwave.errors import BadInputError
+from fairwave.flow_groups import group_table, groups, kind, written_playout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,8 +106,8 @@ def alternatives(over: str | None, vary: list[str], group: str, settings: Sequen
         check_varied([key], "--over", settings)
         return Alternatives(AXIS, {one: {key: one} for one in transports}, "transports", key)
     from fairwave.answers.naming import short_key
-    from fairwave.runs.grid import settings as sets
-    from fairwave.runs.grid import tied
+    from fairwave.runs.axes import settings as sets
+    from fairwave.runs.axes import tied
 
     varied = variations(vary, "--vary", settings)
     if len(varied) == 1:
@@ -287,7 +284,7 @@ def _heard(
         if speech is not None:
             raise BadInputError(f"--speech: {why}; vary something else, or leave --speech out")
         return None, [f"No audio: {why}."]
-    found: tuple[Any, list[str]] = pages.heard(speech, base, group)
+    found: tuple[Any, list[str]] = pages.heard(speech, base, group, console.complain)
     return found
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, refuse_other, variations
+from fairwave.cli.input import refuse_other, variations
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from fairwave import Scenario

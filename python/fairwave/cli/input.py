@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
-from fairwave.scenario import LARGEST_SEED, Scenario, load, located, with_files
+from fairwave.arguments import LARGEST_SEED
+from fairwave.errors import BadInputError
+from fairwave.flow_groups import groups, kind, pairs_of_calls
+from fairwave.scenario import Scenario, load
 from fairwave.scenario import read as read_open
+from fairwave.scenario_files import located, with_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave.results import Results
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
     from fairwave.runs.keeping import Keep
-
-
-class BadInputError(ValueError):
-    """Something in the command line cannot be used; the message says what to write instead."""
 
 
 def scenario(path: str, settings: list[str] | None = None) -> Scenario:
@@ -99,7 +99,7 @@ def check_varied(keys: Sequence[str], option: str, settings: Sequence[str]) -> N
     Raises:
         BadInputError: There is one.
     """
-    from fairwave.runs.grid import tied
+    from fairwave.runs.axes import tied
 
     seen: set[str] = set()
     for one in (key for several in keys for key in tied(several)):
@@ -214,29 +214,6 @@ def affordable(read: Scenario, runs: int, seed: int, *, yes: bool) -> None:
     console.say(f"{cost}. Make them? [y/N] ")
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         raise BadInputError("nothing was run; ask for fewer values, fewer replications or a shorter duration")
-
-
-def groups(read: Scenario) -> dict[str, dict[str, Any]]:
-    """The scenario's flow groups by name, as they are written."""
-    return {flow["name"]: flow for flow in read.to_dict().get("flow", [])}
-
-
-def pairs_of_calls(read: Scenario) -> dict[str, dict[str, Any]]:
-    """The flow groups of the scenario's calls by name: those between participants first, then those to a server."""
-    from fairwave.answers.conference import calls
-
-    if not read.to_dict().get("call"):
-        return {}
-    planned = dict.fromkeys(str(flow["name"]).rpartition("[")[0] for flow in read.plan()["flows"])
-    found = calls(planned)
-    pairs = [group for call in found for of in call.pairs.values() for group in of.values()]
-    names = [*pairs, *(group for call in found for group in call.uplinks.values())]
-    return {name: {"name": name, "transport": "webrtc", "traffic": "media"} for name in names}
-
-
-def group_table(read: Scenario, name: str) -> dict[str, Any]:
-    """A flow group as it is written; a pair of a call as the media session that it is."""
-    return groups(read).get(name) or pairs_of_calls(read)[name]
 
 
 def media_group(read: Scenario, wanted: str | None = None) -> str:
@@ -363,38 +340,3 @@ def drawn_as(
         raise BadInputError(f"{option} is about the figures of a page: add --out FOLDER, without --no-page")
     found: AbstractContextManager[None] = pages.styled(style, figures)
     return found
-
-
-def written_playout(flow: dict[str, Any]) -> Any:
-    """The playout buffer that a flow group's table names; none for the language's default."""
-    written = flow.get("playout")
-    return {"strategy": written} if isinstance(written, str) else written
-
-
-def kind(flow: dict[str, Any]) -> str:
-    """The kind of traffic of a flow group."""
-    traffic = flow.get("traffic", "")
-    return str(traffic.get("kind", "")) if isinstance(traffic, dict) else str(traffic)
-
-
-def describe_count(flow: dict[str, Any], activity: str | None = None) -> str:
-    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`.
-
-    Args:
-        flow: The group as the scenario has it.
-        activity: How much its speakers talk, in words (`fairwave.advice.activities`), where they are calls.
-    """
-    arrivals = flow.get("arrivals")
-    if arrivals is None:
-        found = f"{flow.get('count', 1)} × {kind(flow)}"
-    elif isinstance(arrivals, str):
-        found = f"{kind(flow)}, {arrivals}"
-    else:
-        found = f"{kind(flow)}, {arrivals.get('rate') or arrivals.get('load')}"
-    return f"{found} ({activity})" if activity else found
-
-
-def is_clip(flow: dict[str, Any]) -> bool:
-    """Whether a flow group streams a clip."""
-    traffic = flow.get("traffic", "")
-    return isinstance(traffic, dict) and bool(traffic.get("clip"))

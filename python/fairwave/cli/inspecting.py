@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, scenario, seeds
+from fairwave.cli.input import scenario, seeds
+from fairwave.errors import BadInputError
+from fairwave.flow_groups import groups, kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

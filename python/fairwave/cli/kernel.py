@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from fairwave.live.kernel import Controller

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from fairwave import lab
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
 from fairwave.cli.input import scenario as read
+from fairwave.errors import BadInputError
 
 
 def open_lab(path: str | None, settings: list[str], out: Path | None) -> None:

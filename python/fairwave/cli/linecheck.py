@@ -10,8 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairwave.cli import StoppedError, console
-from fairwave.cli.input import BadInputError, layer_or_note, refuse_other
+from fairwave.cli import console
+from fairwave.cli.input import layer_or_note, refuse_other
+from fairwave.cli.statuses import StoppedError
+from fairwave.errors import BadInputError
 from fairwave.foreign import gated, read_bytes
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from fairwave._native import RunError
-from fairwave.cli import FAILED, StoppedError, console
-from fairwave.cli.input import BadInputError, drawn_as, layer_or_note, save, scenario, seeds
+from fairwave.cli import console
+from fairwave.cli.input import drawn_as, layer_or_note, save, scenario, seeds
 from fairwave.cli.inspecting import warn
+from fairwave.cli.statuses import FAILED, StoppedError
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,8 +139,9 @@ def _drawn(
     assert made.results is not None
     told = [f"{what}: {value}" for what, value in accounts(made.report)]
     run = pages.draw_live(read, made.results, seed, promise=promise(made.report), accounts=told)
+    console.say("drawing …", quiet=quiet)
     try:
-        return pages.drawn(read, made.results, seed, out, [], quiet=quiet, run=run), ""
+        return pages.drawn(read, made.results, seed, out, [], run=run), ""
     except Exception as error:  # noqa: BLE001  # whatever it is, the run's results are there and must be named
         return None, f"{type(error).__name__}: {error}"
 

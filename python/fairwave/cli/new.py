@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from pathlib import Path

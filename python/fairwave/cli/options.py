@@ -198,7 +198,7 @@ def refuse_without(context: typer.Context, needed: Mapping[str, Sequence[str]]) 
     Raises:
         BadInputError: One is given without any of those.
     """
-    from fairwave.cli.input import BadInputError
+    from fairwave.errors import BadInputError
 
     given = given_options(context)
     for option, others in needed.items():

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from fairwave import ScenarioError
 from fairwave.answers.naming import shortened
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, drawn_as, layer_or_note
+from fairwave.cli.input import drawn_as, layer_or_note
+from fairwave.errors import BadInputError
 from fairwave.foreign import ForeignFileError, decode, gate, read_bytes
 
 if TYPE_CHECKING:
@@ -140,8 +141,9 @@ def compare_scenarios(
 ) -> None:
     """Runs scenarios under the same seeds and compares them; the later ones may not be worse than the first."""
     from fairwave.ask.wording import measure
-    from fairwave.cli.input import affordable, groups, measure_names, scenario
+    from fairwave.cli.input import affordable, measure_names, scenario
     from fairwave.cli.requiring import conditions
+    from fairwave.flow_groups import groups
     from fairwave.runs.grid import Grid
 
     for option in given:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave._native import ScenarioError
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, groups, kind, refuse_other
+from fairwave.cli.input import refuse_other
+from fairwave.errors import BadInputError
+from fairwave.flow_groups import groups, kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -262,7 +264,7 @@ def _said(read: Scenario, speech: Path | None, *, quiet: bool) -> NDArray[np.int
         return None
     found: NDArray[np.int16] | None = None
     try:
-        found = layer("pages").speech(speech)
+        found = layer("pages").speech(speech, console.complain)
     except MissingExtraError:
         if speech is not None:
             raise

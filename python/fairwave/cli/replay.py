@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, refuse_other
+from fairwave.cli.input import refuse_other
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from fairwave.replay import Capture

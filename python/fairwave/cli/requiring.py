@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError
+from fairwave.errors import BadInputError
 from fairwave.measuring.relevance import USUAL, Relevance
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairwave.ask.requiring import Requirement
     from fairwave.ask.wording import Condition
     from fairwave.results import Results
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
     from fairwave.runs.keeping import Keep
     from fairwave.scenario import Scenario
 

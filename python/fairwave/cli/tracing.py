@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, refuse_other
+from fairwave.cli.input import refuse_other
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from pathlib import Path

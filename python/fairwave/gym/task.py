@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
 from fairwave.foreign import ForeignFileError, decode, gated, parse_toml, read_bytes
-from fairwave.scenario import Scenario, load, with_files
+from fairwave.scenario import Scenario, load
+from fairwave.scenario_files import with_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from fairwave.arguments import checked
+from fairwave.errors import UserError
 
 
-class LawFileError(ValueError):
+class LawFileError(UserError, ValueError):
     """A file of laws cannot be used; the message says why, with the place in the file."""
 
 

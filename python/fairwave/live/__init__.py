@@ -92,7 +92,7 @@ def live(
     # Here, as the run's own process comes by this module, and must have a single thread.
     from fairwave import tables as tables_
     from fairwave.runs.grid import Point, assemble_runs
-    from fairwave.scenario import prepared
+    from fairwave.scenario_files import prepared
 
     ready = prepared(scenario)
     raw, report, statuses, troubles, unrecorded = _run_in_process(

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from fairwave.errors import UserError
 from fairwave.measuring.statistics import LEVEL, interval, paired
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def row_of(measure: Measure) -> RelevanceRow:
     return named or _OF_UNIT.get(measure.unit) or ROWS["other"]
 
 
-class RelevanceError(ValueError):
+class RelevanceError(UserError, ValueError):
     """A difference that cannot be read; the message says what to write."""
 
 

@@ -4,68 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave import tables as tables_
 from fairwave.provenance import Provenance
 from fairwave.results import Results
+from fairwave.runs.axes import Axes, Label, Overrides
 from fairwave.runs.replication import check_runs, replicate
 from fairwave.runs.run_batch import numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from fairwave.runs.keeping import Keep
     from fairwave.runs.replication import Progress
     from fairwave.scenario import Scenario
     from fairwave.tables import Tables
 
-Label = str | int | float
-Overrides = Mapping[str, Any]
 IN_STEP: Overrides = {"clock-skew": "0 ppm", "send-jitter": "0 s"}
 """What `hosts` is when all are in step, as under the preset `ns2`, which the papers' studies start from."""
-
-Axes = Mapping[str, Mapping[Any, Overrides | Callable[[dict[str, Label]], Overrides]]]
-"""Name of an axis to its labels, in order, each with what it changes in the scenario.
-
-A function of the point's labels where that depends on them: what is set for one transport only.
-"""
-
-
-def tied(path: str) -> list[str]:
-    """The paths that a text names; several, as in `flow.a.count,flow.b.count`, take the same value."""
-    return [one.strip() for one in path.split(",")]
-
-
-def settings(path: str, value: Any) -> dict[str, Any]:
-    """What an axis sets at one of its values: each of its paths."""
-    return dict.fromkeys(tied(path), value)
-
-
-def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
-    """An axis that sets a path of the scenario, or several that are tied, to each of several values, also its labels.
-
-    Raises:
-        ValueError: A value is given twice.
-    """
-    found: dict[Label, dict[str, Any]] = {}
-    for value in values:
-        label = _label(value)
-        if label in found:
-            raise ValueError(f"the values of {path!r} hold {value!r:.60} twice; write each value once")
-        found[label] = settings(path, value)
-    return found
-
-
-def _label(value: Any) -> Label:
-    """A value as a label: itself, or where it is a table or a list its TOML."""
-    from fairwave.reference import inline
-
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # NumPy's
-        value = value.item()
-    return inline(value) if isinstance(value, (dict, list, tuple)) else value
 
 
 @dataclass(frozen=True)
@@ -134,7 +93,7 @@ class Grid:
             fairwave.ScenarioError: An override does not fit the scenario, or there are too many runs.
             fairwave.RunError: A run was refused or failed.
         """
-        from fairwave.scenario import prepared
+        from fairwave.scenario_files import prepared
 
         first = seeds[0] if seeds else 1
         # Before points are made: a million labels on each of two axes are too many to be looked at.

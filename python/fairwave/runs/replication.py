@@ -12,10 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from fairwave import _native, notebook
-from fairwave.arguments import whole
+from fairwave.arguments import check_count, check_seed
 from fairwave.runs.memory import Memory
 from fairwave.runs.run_batch import RunBatch
-from fairwave.scenario import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -82,7 +81,7 @@ def runs_made_by(runner: Runner) -> Iterator[None]:
 
 def _check(jobs: Sequence[Job], threads: int | None) -> None:
     if threads is not None:
-        whole("threads", threads, example=2)
+        check_count("threads", threads, example=2)
     for _, seed in jobs:
         check_seed(seed)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from fairwave.building import from_dict
 from fairwave.runs.grid import Grid
+from fairwave.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,7 +130,7 @@ def _bottleneck(rate: str | list[dict[str, str]], capacity: Mapping[str, Any], *
 def _case(
     case: str, seconds: int, links: Sequence[Mapping[str, Any]], flows: Sequence[Mapping[str, Any]]
 ) -> Scenario:
-    return from_dict(
+    return Scenario.from_dict(
         {
             "name": f"RFC 8867, {SECTIONS[case]}",
             "duration": f"{seconds} s",

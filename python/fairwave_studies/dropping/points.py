@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from fairwave.runs.grid import Axes, Grid, Label
+from fairwave.runs.axes import Axes, Label
+from fairwave.runs.grid import Grid
 from fairwave.scenario import load
 from fairwave_studies.dropping.readings import BASE
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from fairwave.runs.grid import Grid, vary
+from fairwave.runs.axes import vary
+from fairwave.runs.grid import Grid
 from fairwave.scenario import load
 
 if TYPE_CHECKING:

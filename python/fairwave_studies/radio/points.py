@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairwave.building import from_dict
 from fairwave.runs.grid import Grid
+from fairwave.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
     from fairwave.scenario import Scenario
 
 HOME, WIFI_CALLS, WIFI_VIDEO, WIFI_SESSION = "home", "wifi-calls", "wifi-video", "wifi-session"
@@ -100,7 +100,7 @@ def _home(who: str) -> dict[str, Any]:
 
 
 def _home_scenario(who: str) -> Scenario:
-    return from_dict({"name": f"Wi-Fi at home, {who}", **TIMES, **_home(who)})
+    return Scenario.from_dict({"name": f"Wi-Fi at home, {who}", **TIMES, **_home(who)})
 
 
 QUEUES = {queues: {"medium.air.queues": queues} for queues in (FIFO, FQ, AIRTIME)}
@@ -113,7 +113,7 @@ TWO_QUEUES = {queues: QUEUES[queues] for queues in (FIFO, AIRTIME)}
 def _wifi_session() -> Scenario:
     table = _home(SLOW)
     table["flow"] = [_session("phone"), *table["flow"][2:]]
-    return from_dict({"name": "WebRTC at home", **TIMES, **table})
+    return Scenario.from_dict({"name": "WebRTC at home", **TIMES, **table})
 
 
 def _session(to: str) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _edge(own: Sequence[Mapping[str, Any]]) -> Scenario:
         [*own, *others], "phone", "laptop", "tablet",
         channel={"snr": 22.0, "doppler": 5.3}, users={"phone": {"channel": {"snr": 3.0, "doppler": 5.3}}},
     )  # fmt: skip
-    return from_dict({"name": "the edge of a cell", **TIMES, **table})
+    return Scenario.from_dict({"name": "the edge of a cell", **TIMES, **table})
 
 
 def _own(*, update: bool = True) -> list[dict[str, Any]]:
@@ -200,7 +200,7 @@ def _moving(flows: Sequence[Mapping[str, Any]], queue: Mapping[str, Any]) -> Sce
     table = _cell(flows, "phone", channel={"snr": 12.0, "doppler": 5.3}, **{"resource-blocks": 25})
     table["link"][0]["delay"] = "30 ms"
     table["link"][1]["queue"] = dict(queue)
-    return from_dict({"name": "handoffs", **TIMES, **table})
+    return Scenario.from_dict({"name": "handoffs", **TIMES, **table})
 
 
 # Losses: radio links that send again, the same that do not, and wires
@@ -309,7 +309,7 @@ def _cell_hops() -> dict[str, Any]:
 
 
 def _last_hop(*flows: Mapping[str, Any]) -> Scenario:
-    return from_dict(
+    return Scenario.from_dict(
         {"name": "losses on the last hop", **TIMES, **_wifi(0.01, ATTEMPTS), "flow": list(flows)}
     )
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.results import Results
-    from fairwave.runs.grid import Label, Overrides
+    from fairwave.runs.axes import Label, Overrides
     from fairwave_study.readings import Changes
     from fairwave_study.study import Data
 

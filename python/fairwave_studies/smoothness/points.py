@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from fairwave.runs.grid import Axes, Grid, Label, vary
+from fairwave.runs.axes import Axes, Label, vary
+from fairwave.runs.grid import Grid
 from fairwave.scenario import load
 from fairwave_studies.smoothness import systems
 from fairwave_studies.smoothness.names import (

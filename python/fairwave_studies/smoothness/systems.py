@@ -28,7 +28,7 @@ from fairwave_studies.smoothness.names import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fairwave.runs.grid import Label, Overrides
+    from fairwave.runs.axes import Label, Overrides
 
     Labels = dict[str, Label]
     Megabits = float | Callable[[Labels], float]

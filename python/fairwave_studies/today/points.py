@@ -78,7 +78,7 @@ def grids() -> list[Grid]:
     deployed = transports("flow.transfer.transport", DEPLOYED)
     mixed = scenario.with_overrides({"flow.transfer.count": 2}).to_dict()
     mixed["flow"].append({**mixed["flow"][-1], "name": "smooth"})
-    from fairwave.building import from_dict
+    from fairwave.scenario import Scenario
 
     return [
         Grid(QUEUES, scenario, {"rival": rivals, "queue": queue}),
@@ -94,7 +94,7 @@ def grids() -> list[Grid]:
         ),
         Grid(
             AMONG,
-            from_dict(mixed),
+            Scenario.from_dict(mixed),
             {
                 "smooth": transports("flow.smooth.transport", ("tcp/gamma", "tcp/gamma-delta", "tcp/real")),
                 "queue": some,

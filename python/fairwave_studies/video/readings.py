@@ -33,7 +33,8 @@ from fairwave_study.readings import Factor, Readings, Value, plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fairwave.runs.grid import Grid, Label, Overrides
+    from fairwave.runs.axes import Label, Overrides
+    from fairwave.runs.grid import Grid
     from fairwave_study.readings import Reading
     from fairwave_study.study import Study
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.measuring.measures import Measure
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
     from fairwave_study.study import Data
 
     Quantity = Callable[[Data], NDArray[np.float64]]

@@ -12,7 +12,8 @@ from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from fairwave.runs.grid import Axes, Grid, Label, vary
+from fairwave.runs.axes import Axes, Label, vary
+from fairwave.runs.grid import Grid
 from fairwave.scenario import load
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from fairwave_study.readings import Factor, Value, plain
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fairwave.runs.grid import Label
+    from fairwave.runs.axes import Label
 
 TIMELY, SENT = "timely", "sent"
 """Ids of the factors that change only the judging."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairwave.building import from_dict
+from fairwave.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ class Case:
             "link": [link],
             "flow": [*calls, *(dict(one) for one in self.beside)],
         }
-        return from_dict(table)
+        return Scenario.from_dict(table)
 
 
 REFERENCE = ((0, 1.0), (40, 2.5), (60, 0.6), (80, 1.0))

@@ -1,0 +1,9 @@
+"""Exit statuses of the command line."""
+
+STOPPED = 130
+BAD_INPUT = 2
+FAILED = 1
+
+
+class StoppedError(SystemExit):
+    """Ctrl-C that a command has answered with its own message."""

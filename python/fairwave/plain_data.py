@@ -1,0 +1,51 @@
+"""Plain data of scenarios: dictionaries and lists as JSON for the compiled part, and as TOML in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fairwave import _native
+
+
+def as_json(table: Mapping[str, Any], what: str, *, indent: int | None = None) -> str:
+    """A table as JSON, for the compiled part; numbers of NumPy are numbers.
+
+    Raises:
+        fairwave.ScenarioError: It holds what no scenario can.
+    """
+    try:
+        return json.dumps(table, ensure_ascii=False, allow_nan=False, default=_number, indent=indent)
+    except (TypeError, ValueError) as error:
+        raise _native.ScenarioError(
+            f"error: {what} holds what no scenario can: {error}; write quantities as text with a unit ('20 ms'), "
+            "counts as whole numbers"
+        ) from None
+
+
+def _number(value: Any) -> Any:
+    """The number that an object of NumPy is."""
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        return value.item()
+    raise TypeError(f"{value!r:.60} is of the type {type(value).__name__}")
+
+
+def as_plain(value: Any) -> Any:
+    """Mappings as dictionaries and tuples as lists, all the way down; everything else as it is."""
+    if hasattr(value, "items"):
+        return {str(key): as_plain(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, (list, tuple)):
+        return [as_plain(inner) for inner in value]
+    return value
+
+
+def inline(value: Any) -> str:
+    """A value as TOML has it in one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {inline(inner)}" for key, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,113 @@
+"""What a grid varies: axes with labels, and what each label sets in the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from fairwave.arguments import shortened
+from fairwave.plain_data import inline
+
+Label = str | int | float
+
+
+Overrides = Mapping[str, Any]
+
+
+Axes = Mapping[str, Mapping[Any, Overrides | Callable[[dict[str, Label]], Overrides]]]
+"""Name of an axis to its labels, in order, each with what it changes in the scenario.
+
+A function of the point's labels where that depends on them: what is set for one transport only.
+"""
+
+
+COLUMNS = ("run", "seed", "scenario", "value", "flow", "group")
+"""Columns of the tables that an axis cannot be called like."""
+
+
+EXAMPLE = "{'flow.voice.transport': ['udp', 'tcp/vegas']}"
+
+
+def tied(path: str) -> list[str]:
+    """The paths that a text names; several, as in `flow.a.count,flow.b.count`, take the same value."""
+    return [one.strip() for one in path.split(",")]
+
+
+def settings(path: str, value: Any) -> dict[str, Any]:
+    """What an axis sets at one of its values: each of its paths."""
+    return dict.fromkeys(tied(path), value)
+
+
+def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
+    """An axis that sets a path of the scenario, or several that are tied, to each of several values, also its labels.
+
+    Raises:
+        ValueError: A value is given twice.
+    """
+    found: dict[Label, dict[str, Any]] = {}
+    for value in values:
+        label = _label(value)
+        if label in found:
+            raise ValueError(f"the values of {path!r} hold {value!r:.60} twice; write each value once")
+        found[label] = settings(path, value)
+    return found
+
+
+def _label(value: Any) -> Label:
+    """A value as a label: itself, or where it is a table or a list its TOML."""
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # NumPy's
+        value = value.item()
+    return inline(value) if isinstance(value, (dict, list, tuple)) else value
+
+
+def read_axes(over: object, call: str) -> Axes:
+    """What varies, as axes with labels.
+
+    Args:
+        over: A dotted path to the values that it takes, or an axis to labels with their overrides.
+        call: The function that takes it.
+
+    Raises:
+        TypeError: It is no dictionary, or holds what are no values.
+        ValueError: An axis has no value, or the name of a column.
+    """
+    if not isinstance(over, Mapping):
+        raise TypeError(
+            f"{call} takes what varies as a dictionary of keys to values, not {shortened(over)}; write {EXAMPLE}"
+        )
+    return {
+        name: _labels(name, values) for name, values in ((key_text(one), each) for one, each in over.items())
+    }
+
+
+def key_text(key: object) -> str:
+    """A key as text; several in a tuple or list are tied, as `"flow.a.count,flow.b.count"` is."""
+    return ",".join(map(str, key)) if isinstance(key, (tuple, list)) else str(key)
+
+
+def _labels(name: str, values: Any) -> Mapping[Any, Any]:
+    if name in COLUMNS:
+        more = "; for several seeds write seeds=[1, 2]" if name == "seed" else ""
+        raise ValueError(f"no axis can be called {name!r}, as a column of the tables is{more}")
+    if isinstance(values, str):
+        parts = [part.strip() for part in values.split(",")]
+        raise TypeError(
+            f"the values of {name!r} are the text {values!r}, but must be a list; write {parts!r}"
+        )
+    if isinstance(values, Mapping):
+        for label, overrides in values.items():
+            if not (isinstance(overrides, Mapping) or callable(overrides)):
+                raise TypeError(
+                    f"label {label!r} of the axis {name!r} stands for {shortened(overrides)}, but must stand for a "
+                    f"dictionary of what it sets; write {{{label!r}: {{'flow.voice.count': 5}}}}"
+                )
+        labels = values
+    elif isinstance(values, Iterable):
+        labels = vary(name, values)
+    else:
+        raise TypeError(
+            f"the values of {name!r} are {shortened(values)}, but must be a list; write [{shortened(values)}]"
+        )
+    if not labels:
+        raise ValueError(f"{name!r} has no values; write for example {EXAMPLE}")
+    return labels
