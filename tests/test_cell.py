@@ -21,7 +21,7 @@ def test_the_formulas_are_means_of_the_best_of_many():
         level = 10 ** (mean / 10)
         drawn = [rate(max(draw.expovariate(1 / level) for _ in range(users))) for _ in range(40_000)]
         assert cell.moment(users, mean) == pytest.approx(sum(drawn) / len(drawn), rel=0.02)
-    assert cell.by_order(1, 3.0) == 1
+    assert cell.gain_of_best(1, 3.0) == 1
     assert cell.harmonic(3, 0.0) == pytest.approx(11 / 6)
 
 
@@ -48,7 +48,7 @@ def test_fairwave_gives_the_kept_numbers():
 def test_a_bound_is_met_on_its_side_and_a_value_within_its_margin():
     def row(mean, bound="", margin=0.1):
         return published.Row(
-            "a", "b", "ms", 10.0, published.Estimate.of([mean, mean]), margin, relative=True, bound=bound
+            "a", "b", "ms", 10.0, published.Estimate.from_values([mean, mean]), margin, relative=True, bound=bound
         )
 
     assert row(10.9).agrees

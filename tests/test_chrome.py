@@ -59,7 +59,7 @@ def test_without_a_browser_the_error_says_what_to_install(tmp_path, monkeypatch)
 def test_sides_agree_within_their_margins_and_differ_beyond_them(tmp_path):
     log(tmp_path)
     case = cases.Case("short", "a short call", 14, ((0, 2.0),))
-    browsers = bands.of_browsers(case, call.read(case, tmp_path) * 3)
+    browsers = bands.measure_browsers(case, call.read(case, tmp_path) * 3)
     assert browsers.means["received"] == pytest.approx(1.0)
     assert browsers.means["lost packets"] == pytest.approx(300 / 97)
     assert browsers.means["frozen"] == pytest.approx(100 * 0.5 / 12)
@@ -80,8 +80,8 @@ def test_sides_agree_within_their_margins_and_differ_beyond_them(tmp_path):
 def test_simulated_calls_are_measured_in_the_same_seconds(tmp_path):
     log(tmp_path)
     case = cases.Case("short", "a short call", 14, ((0, 2.0),))
-    browsers = bands.of_browsers(case, call.read(case, tmp_path) * 2)
-    simulated = bands.of_simulation(case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers)
+    browsers = bands.measure_browsers(case, call.read(case, tmp_path) * 2)
+    simulated = bands.measure_simulation(case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers)
     assert simulated.traces["received"].shape == (2, len(browsers.times))
     # The call begins at 2.5 s; before, there is nothing.
     assert np.isnan(simulated.traces["received"][:, :2]).all()
@@ -98,7 +98,7 @@ def test_every_case_is_a_scenario_and_an_unknown_one_is_refused():
 def test_what_is_kept_of_browsers_is_read_back(tmp_path):
     log(tmp_path)
     case = cases.Case("short", "a short call", 14, ((0, 2.0),))
-    side = bands.summarise(bands.of_browsers(case, call.read(case, tmp_path) * 3))
+    side = bands.summarise(bands.measure_browsers(case, call.read(case, tmp_path) * 3))
     again = bands.Side.from_dict(json.loads(json.dumps(side.to_dict())))
     assert (again.count, again.begins, again.intervals) == (3, 2.5, side.intervals)
     np.testing.assert_allclose(again.bands["received"], side.bands["received"], atol=1e-4)
@@ -112,7 +112,7 @@ def test_sessions_of_a_call_are_read_from_their_own_logs_and_both_ways(tmp_path)
     two = cases.case("several")
     assert [one.packets for one in call.read(two, tmp_path)] == [97, 97]
     assert len(call.read(cases.case("both"), tmp_path)) == 2
-    runs = bands.of_browsers(two, call.read(two, tmp_path) * 2)
+    runs = bands.measure_browsers(two, call.read(two, tmp_path) * 2)
     assert bands.summarise(runs, 2).count == 2
 
 
@@ -122,7 +122,7 @@ def test_two_sessions_and_calls_both_ways_are_simulated_session_by_session():
         short = cases.Case(name, "short", 6, case.rates, sessions=case.sessions, back=case.back)
         results = short.scenario(0.5).replicate(seeds=[1])
         browsers = bands.Side(1, np.arange(1.0, 5), {}, {}, 0.5, 1.0)
-        simulated = bands.of_simulation(short, results, browsers)
+        simulated = bands.measure_simulation(short, results, browsers)
         assert simulated.traces["estimate"].shape == (2, 4)
         assert len(simulated.means["frozen"]) == 2
 
@@ -145,10 +145,10 @@ def test_freezes_count_as_the_encoders_where_it_left_out_half_of_the_frames(tmp_
             }  # fmt: skip
             lines.append(json.dumps({"at": float(at + 1), "stats": stats}))
         (tmp_path / f"log-{role}.jsonl").write_text("\n".join(lines) + "\n")
-    found = freezes.of(cases.CASES[0], [tmp_path])
+    found = freezes.count_freezes(cases.CASES[0], [tmp_path])
     assert found.frozen_s == pytest.approx(0.65)
     assert found.few_s == pytest.approx(0.4)
     assert found.target_share == pytest.approx((0.25 + 0.5) / 2)
     assert found.quantiser == pytest.approx(103)
-    calm = freezes.of(cases.CASES[0], [])
+    calm = freezes.count_freezes(cases.CASES[0], [])
     assert (calm.frozen_s, calm.target_share, calm.quantiser) == (0, None, None)

@@ -16,7 +16,7 @@ def citations():
 
 def found(citations, text, language="rust"):
     paragraphs = citations._rust(text) if language == "rust" else citations._python(text)
-    return [(one.source, one.place, one.item) for one in citations._in_file("x", paragraphs)]
+    return [(one.source, one.place, one.item) for one in citations._find_citations("x", paragraphs)]
 
 
 def test_no_citation_dangles(citations):

@@ -15,7 +15,7 @@ from validation.verdict import Estimate
 
 def outcome(measured, shares, key=("cubic", 20)):
     row = l4s.Row(50, "dualpi2", key, ("prague", 20), measured)
-    return l4s.Outcome(row, (10.0, 40.0), Estimate.of(shares), None)
+    return l4s.Outcome(row, (10.0, 40.0), Estimate.from_values(shares), None)
 
 
 def test_pairs_in_either_order_are_one_row_with_both_measurements():

@@ -53,7 +53,7 @@ def test_what_does_not_compile_is_not_counted_and_a_survivor_needs_a_reason(tmp_
 def test_a_files_code_is_what_is_left_without_its_tests():
     declared = '#[cfg(test)]\nmod clauses;\n#[cfg(test)]\n#[path = "x.rs"]\nmod tests;\n'
     held = "\n#[cfg(test)]\nmod more {\n    fn g() {}\n}\n"
-    assert mutants.without_tests(f"mod a;\n{declared}fn f() {{}}\n{held}") == "mod a;\nfn f() {}"
+    assert mutants.strip_tests(f"mod a;\n{declared}fn f() {{}}\n{held}") == "mod a;\nfn f() {}"
 
 
 def test_what_was_caught_is_known_while_the_code_is_the_same_and_survivors_are_tried_again():

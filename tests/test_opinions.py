@@ -188,15 +188,15 @@ def test_a_relay_releases_packets_in_order_and_not_before_their_time() -> None:
     line = DelayLine(40)
     line.put(0, b"first")
     line.put(10, b"second")
-    assert line.until_next(30) == 10
+    assert line.next_wait(30) == 10
     line.release(lambda: 39, sent.append)
     assert sent == []
     line.release(lambda: 43, sent.append)
     assert sent == [b"first"]
-    assert line.until_next(60) == 0
+    assert line.next_wait(60) == 0
     line.release(lambda: 60, sent.append)
     assert sent == [b"first", b"second"]
-    assert line.until_next(now) is None
+    assert line.next_wait(now) is None
 
 
 def test_a_relay_says_by_how_much_it_was_late() -> None:
@@ -216,11 +216,11 @@ def test_tcp_info_is_read_where_the_kernel_writes_it() -> None:
     struct.pack_into("<Q", data, 120, 10**10)
     struct.pack_into("<I", data, 148, 40000)
     struct.pack_into("<I", data, 156, 1000)
-    info = TcpInfo.of(bytes(data))
+    info = TcpInfo.from_bytes(bytes(data))
     assert (info.rtt_us, info.window, info.sent_again, info.acknowledged) == (41000, 12, 3, 10**10)
     assert (info.least_rtt_us, info.sent) == (40000, 1000)
     with pytest.raises(ValueError, match=r"has 104 bytes; 192 are needed"):
-        TcpInfo.of(bytes(104))
+        TcpInfo.from_bytes(bytes(104))
 
 
 def test_the_network_is_made_within_its_namespaces_alone() -> None:
@@ -250,7 +250,7 @@ def test_a_run_of_the_kernel_is_measured_after_its_warmup() -> None:
         sample(5.0, acknowledged=1_000_000, sent=1000, sent_again=100),
         sample(10.0, acknowledged=6_000_000, sent=4000, sent_again=110, rtt_us=70_000, window=100),
     ]
-    found = kernel_cases.of_kernel(one, {"flows": [samples]})
+    found = kernel_cases.measure_kernel(one, {"flows": [samples]})
     assert found == pytest.approx({
         "goodput_mbps/cubic": 8.0, "rtt_ms/cubic": 60.0, "rtt_p95_ms/cubic": 70.0, "window/cubic": 90.0,
         "retransmissions/cubic": 0.0275, "retransmissions_steady/cubic": 10 / 3000,
@@ -260,7 +260,7 @@ def test_a_run_of_the_kernel_is_measured_after_its_warmup() -> None:
 def test_fairwave_answers_with_the_kernels_measures() -> None:
     one = next(one for one in kernel_cases.cases() if one.key == "kernel/cubic+reno/1bdp")
     scenario = fairwave.load(json.dumps(one.scenario)).with_overrides({"duration": "8 s"})
-    (ours,) = kernel_cases.of_fairwave(
+    (ours,) = kernel_cases.measure_fairwave(
         one, scenario.replicate(seeds=[1]), scenario.with_overrides({"warmup": "0 s"}).replicate(seeds=[1])
     )
     assert sum(ours[f"goodput_mbps/{name}"] for name in one.flows) == pytest.approx(

@@ -123,10 +123,10 @@ def test_fairwaves_side_alone_can_run_again(monkeypatch, tmp_path):
 
 
 def test_a_scan_looks_at_the_last_value_that_is_good():
-    case = radio_cases.at(CASES["calls"], 2)
+    case = radio_cases.fix_scan(CASES["calls"], 2)
     (run,) = radio.ours(case, [1])
     assert radio.good(CASES["calls"], run)
-    (run,) = radio.ours(radio_cases.at(CASES["calls"], 16), [1])
+    (run,) = radio.ours(radio_cases.fix_scan(CASES["calls"], 16), [1])
     assert not radio.good(CASES["calls"], run)
 
 

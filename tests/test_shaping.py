@@ -25,7 +25,7 @@ def test_what_was_sent_late_is_replayed_late():
     # Two frames of 1000 B fit the burst; the third waits for tokens from the second on: 8 ms.
     sent = [0, 500_000, 3_000_000]
     link = shaping.ShaperCase("", 1_000_000, 2000, ((0, 1000, 0),)).ours()
-    ours = shaping.in_fairwave(link, [(0, 1000, 0)] * 3, sent)
+    ours = shaping.replay_in_fairwave(link, [(0, 1000, 0)] * 3, sent)
     assert [length for _, _, length in ours] == [1000] * 3
     first = ours[0][0]
     assert [at - first for at, _, _ in ours] == pytest.approx([0, 500_000, 8_000_000], abs=2000)

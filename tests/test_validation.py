@@ -11,7 +11,7 @@ import pytest
 
 from validation import explanations
 from validation.compare import closed_forms as opinion
-from validation.compare.measures import jain, of_ns2, variation
+from validation.compare.measures import jain, measure_ns2, variation
 from validation.compare.ns2 import references, report
 from validation.compare.ns2 import simulator as ns2
 from validation.compare.ns2.case import NsCase, NsFlow, NsLink, NsQueue
@@ -47,7 +47,7 @@ def one_hop(**changes: object) -> NsCase:
 @needs_ns2
 def test_a_stream_below_the_rate_arrives_whole() -> None:
     run, _ = ns2.execute(one_hop())
-    measures = of_ns2(run)
+    measures = measure_ns2(run)
     assert measures["goodput_steady_mbps/stream"] == pytest.approx(0.4, rel=0.002)
     assert measures["utilisation"] == pytest.approx(0.4, rel=0.002)
     assert measures["drop_rate"] == 0.0
@@ -59,7 +59,7 @@ def test_loss_on_the_wire_is_lost_after_transmission_and_is_no_drop() -> None:
     case = one_hop()
     lossy = replace(case, links=(replace(case.links[0], loss=0.5), case.links[1]))
     run, _ = ns2.execute(lossy)
-    measures = of_ns2(run)
+    measures = measure_ns2(run)
     assert measures["goodput_steady_mbps/stream"] == pytest.approx(0.2, abs=0.03)
     assert measures["utilisation"] == pytest.approx(0.4, rel=0.002)
     assert measures["drop_rate"] == 0.0
@@ -70,7 +70,7 @@ def test_overload_drops_the_excess_and_fills_the_queue_to_its_limit_less_one() -
     case = one_hop()
     flow = replace(case.flows[0], application_settings={"packetSize_": "1000", "rate_": "2000000"})
     run, _ = ns2.execute(replace(case, flows=(flow,)))
-    measures = of_ns2(run)
+    measures = measure_ns2(run)
     assert measures["drop_rate_steady"] == pytest.approx(0.5, abs=0.005)
     assert measures["mean_queue_steady"] == pytest.approx(49, abs=1.0)
 
@@ -110,10 +110,10 @@ def test_variation_of_one_and_three_is_a_half() -> None:
 
 
 def test_an_interval_is_students() -> None:
-    estimate = Estimate.of([1.0, 2.0, 3.0])
+    estimate = Estimate.from_values([1.0, 2.0, 3.0])
     assert estimate.mean == 2.0
     assert estimate.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
-    assert Estimate.of([5.0]).half == math.inf
+    assert Estimate.from_values([5.0]).half == math.inf
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def test_drop_rates_of_one_packet_agree() -> None:
 
 
 def test_a_difference_whose_own_interval_contains_zero_is_undecided() -> None:
-    ours, theirs = Estimate.of([10.0, 12.0, 14.0]), Estimate.of([8.0, 8.1, 8.2])
+    ours, theirs = Estimate.from_values([10.0, 12.0, 14.0]), Estimate.from_values([8.0, 8.1, 8.2])
     assert Comparison("goodput_mbps/tcp", ours, theirs).undecided
-    far = Estimate.of([20.0, 21.0, 22.0])
+    far = Estimate.from_values([20.0, 21.0, 22.0])
     assert not Comparison("goodput_mbps/tcp", ours, far).undecided
 
 
 def test_what_agrees_is_not_undecided() -> None:
-    ours, theirs = Estimate.of([1.0, 1.0, 1.01]), Estimate.of([1.0, 1.01, 1.01])
+    ours, theirs = Estimate.from_values([1.0, 1.0, 1.01]), Estimate.from_values([1.0, 1.01, 1.01])
     assert not Comparison("goodput_mbps/tcp", ours, theirs).undecided
 
 
@@ -159,9 +159,9 @@ def test_a_reference_is_found_by_name_and_its_spread_becomes_an_interval(tmp_pat
 def test_what_ns2_printed_is_kept_and_not_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = of_ns2(ns2.recall(one_hop(), tmp_path))
+    once = measure_ns2(ns2.recall(one_hop(), tmp_path))
     monkeypatch.setenv("PATH", "")
-    assert of_ns2(ns2.recall(one_hop(), tmp_path)) == once
+    assert measure_ns2(ns2.recall(one_hop(), tmp_path)) == once
 
 
 ROOT = Path(__file__).parents[1]

@@ -6,7 +6,7 @@ describes one of them.
 - `compare`: the same scenario in fairwave and in another implementation that runs here: ns-2, ns-3, the kernel,
   Chromium, foreign stacks, the authors' SCReAM, real packets (`live`), closed forms of theory.
 - `published`: fairwave compared with numbers from publications.
-- `measured`: what the pages of `docs/` state about fairwave itself, measured again.
+- `measured`: statements of `docs/` about fairwave itself, measured again.
 - `bench`: speed, memory and use of the cores, and their limits.
 - `clauses`: patches that each break one clause of an RFC or a paper; a test must notice.
 - `checks`: checks of the sources and tests: citations, mutants, durations, `make quick`.

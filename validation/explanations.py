@@ -1,4 +1,4 @@
-"""Why the two simulators differ where they do: kept as data, matched to cases and measures by pattern."""
+"""Reasons for differences between two simulators: data, matched to cases and measures by pattern."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def read(file: Path) -> list[Explanation]:
 
 
 def find(explanations: list[Explanation], case: str, measure: str) -> Explanation | None:
-    """The first explanation that covers a difference; None where there is none."""
+    """The first explanation that covers a difference, or None."""
     return next((one for one in explanations if one.covers(case, measure)), None)

@@ -1,11 +1,11 @@
 """Do two simulators agree? Means, intervals and a verdict, by a margin that was fixed in advance.
 
-A measure agrees if the means differ by at most the margin (3 % of ns-2's mean), or if each mean lies inside the other's
-95 % interval. It also agrees if they differ by less than the resolution of the measure: drop rates of 0.0002 and 0.0003
-are no finding. Intervals are Student's over independent seeds.
+A measure agrees if the means differ by at most the margin (3 % of ns-2's mean), or if each mean is inside the other's
+95 % interval. It also agrees if they differ by less than the resolution of the measure: drop rates of 0.0002 and
+0.0003 are no finding. Intervals are Student's over independent seeds.
 
-Otherwise the measure is *undecided* where the 95 % interval of the difference (Welch's) contains 0: these seeds
-cannot distinguish the simulators. This category was added after a first look at results.
+Otherwise the measure is *undecided* if the 95 % interval of the difference (Welch) includes 0: these seeds cannot
+distinguish the simulators. This category was added after a first look at results.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Estimate:
     count: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Estimate:
+    def from_values(cls, values: Sequence[float]) -> Estimate:
         """The estimate from one value per seed; values that are not numbers are left out."""
         kept = [value for value in values if not math.isnan(value)]
         count = len(kept)
@@ -63,7 +63,7 @@ class Estimate:
 
 
 def undecided(ours: Estimate, theirs: Estimate) -> bool:
-    """True where the 95 % interval of the difference of both means contains 0 (Welch); never of single seeds."""
+    """True if the 95 % interval of the difference of both means includes 0 (Welch). False for single seeds."""
     if min(ours.count, theirs.count) < 2:
         return False
     errors = [one.error**2 for one in (ours, theirs)]
@@ -78,7 +78,7 @@ def undecided(ours: Estimate, theirs: Estimate) -> bool:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One measure in both simulators; ``margin`` is the part of theirs by which the means may differ."""
+    """One measure in both simulators. ``margin`` is the allowed difference as a part of the other's mean."""
 
     measure: str
     ours: Estimate
@@ -92,7 +92,7 @@ class Comparison:
 
     @property
     def undecided(self) -> bool:
-        """True where the two do not agree but the 95 % interval of their difference contains 0 (Welch)."""
+        """True if the two do not agree and the 95 % interval of their difference includes 0 (Welch)."""
         if self.agrees:
             return False
         return undecided(self.ours, self.theirs)
@@ -113,7 +113,7 @@ class Comparison:
 
     @property
     def reason(self) -> str:
-        """Why the two agree: ``margin``, ``intervals`` or ``resolution``; empty where they do not."""
+        """The reason of an agreement: ``margin``, ``intervals`` or ``resolution``. Empty without an agreement."""
         gap = abs(self.ours.mean - self.theirs.mean)
         if gap <= self.margin * abs(self.theirs.mean):
             return "margin"
@@ -135,8 +135,8 @@ def compare(
     return [
         Comparison(
             name,
-            Estimate.of([run.get(name, math.nan) for run in ours]),
-            Estimate.of([run.get(name, math.nan) for run in theirs]),
+            Estimate.from_values([run.get(name, math.nan) for run in ours]),
+            Estimate.from_values([run.get(name, math.nan) for run in theirs]),
             allowed.get(name.split("/")[0].removesuffix("_steady"), MARGIN),
         )
         for name in names

@@ -1,4 +1,4 @@
-"""What the generated pages of comparisons share: folded details, and numbers kept a line per case."""
+"""Parts of generated pages: tables, folded details, and data files with a line per case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINE = 160
 def compact(value: Any, depth: int) -> str:
     """JSON with each entry of the first ``depth`` levels on a line of its own, and the rest on one line.
 
-    Tables of one line or less stay together, so that a small table is read at a glance.
+    Tables of at most one line stay together, which makes small tables readable.
     """
     return _compact(value, depth, "") + "\n"
 
@@ -48,7 +48,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
 
 
 def folded(summary: str, lines: Iterable[str], name: str = "") -> Iterator[str]:
-    """Lines of Markdown behind a summary, which a click opens; ``name`` is what links point to."""
+    """Lines of Markdown behind a summary that a click opens. ``name`` is the target of links."""
     mark = f' id="{name}"' if name else ""
     yield f"<details{mark}><summary>{summary}</summary>"
     yield ""
@@ -59,7 +59,7 @@ def folded(summary: str, lines: Iterable[str], name: str = "") -> Iterator[str]:
 
 
 def changed(changes: Iterable[str]) -> Iterator[str]:
-    """The section of a page that says what was changed after results had been seen."""
+    """The section of a page about changes that were made after results had been seen."""
     yield "## What was changed after a look"
     yield ""
     for one in changes:
@@ -68,7 +68,7 @@ def changed(changes: Iterable[str]) -> Iterator[str]:
 
 
 def method(summary: str, *texts: str | None) -> Iterator[str]:
-    """The section of a page that says how it was made: modules' docstrings without their first paragraphs, folded."""
+    """The section of a page about its method: modules' docstrings without their first paragraphs, folded."""
     yield "## Method"
     yield ""
     parts = ((text or "").split("\n\n", 1)[1].rstrip() for text in texts)
@@ -80,7 +80,7 @@ SYMBOLS = {"agrees": "✓", "undecided": "?", "differs": "✗"}
 
 
 def counted(verdicts: Iterable[str]) -> str:
-    """How many measures have each verdict: ``✓ 5 ✗ 1``; a dash where there is none."""
+    """The number of measures with each verdict: ``✓ 5 ✗ 1``, or a dash without any."""
     found = Counter(verdicts)
     return " ".join(f"{mark}\u00a0{found[one]}" for one, mark in SYMBOLS.items() if found[one]) or "–"
 
@@ -105,14 +105,14 @@ NAMES = {
 
 
 def kind(measure: str) -> str:
-    """The column to which a measure belongs: ``goodput_steady_mbps/voice`` is goodput."""
+    """The column of a measure: ``goodput_steady_mbps/voice`` is goodput."""
     return NAMES[measure.split("/", maxsplit=1)[0].replace("_steady", "")]
 
 
 def matrix(first: str, cases: Mapping[str, Sequence[tuple[str, str]]]) -> Iterator[str]:
     """A table of verdicts: a row for each case, a column for each kind of measure.
 
-    ``cases`` has measure and verdict by title; other verdicts than those of `SYMBOLS` do not count.
+    ``cases`` has measure and verdict by title. Verdicts without a symbol do not count.
     """
     there = {kind(measure) for found in cases.values() for measure, _ in found}
     columns = [name for name in NAMES.values() if name in there]

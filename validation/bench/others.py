@@ -2,8 +2,8 @@
 
 All of them simulate one second of N Reno flows, starts spread over the second, 1 Mb/s and 2.5 packets of buffer of the
 bottleneck per flow. In fairwave each flow has its own pair of hosts. In htsim and ns-2 100 pairs of hosts share all
-flows, because a pair per flow would take several times as much memory and, in ns-2, hours of set-up. So the others have
-fewer queues and nodes to look up. The set-up is not counted.
+flows, because a pair per flow would take several times as much memory and, in ns-2, hours of set-up. Therefore the
+others have fewer queues and nodes to look up. The set-up is not counted.
 
 ns-2 runs if it is installed (Debian's package `ns2`). htsim has no package: `FAIRWAVE_HTSIM` names a checkout of
 `Broadcom/csg-htsim`, which is compiled here with `many_flows.cc`.

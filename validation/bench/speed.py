@@ -25,10 +25,11 @@ SCRIPT = Path(__file__).with_name("dumbbell.tcl")
 
 def measure(program: str, runs: int) -> dict[str, Any]:
     """Measures each size: ``{"n100": {...}, "n1000": {...}}``. Without ns-2, there are no ratios."""
-    return {f"n{size}": _one(program, size, runs) for size in SIZES}
+    return {f"n{size}": measure_size(program, size, runs) for size in SIZES}
 
 
-def _one(program: str, size: int, runs: int) -> dict[str, Any]:
+def measure_size(program: str, size: int, runs: int) -> dict[str, Any]:
+    """Runs both simulators in turn with ``size`` flows."""
     theirs = ns2.find()
     ours_60: list[float] = []
     ours_0: list[float] = []

@@ -1,8 +1,8 @@
 """One run on one thread and on two: a dumbbell with many flows, and a network of 50 nodes.
 
-A run is divided into islands whose events are processed in parallel (ARCHITECTURE.md, "Islands and windows"). The
-results must be identical byte for byte. A model predicts the gain from more threads. Its inputs are the two times,
-and the largest indivisible group's share of the work.
+A run is divided into islands that process their events in parallel (ARCHITECTURE.md, "Islands and windows"). The
+results must be identical byte for byte. A model predicts the gain from more threads. Its inputs are the two times, and
+the largest indivisible group's share of the work.
 """
 
 from __future__ import annotations

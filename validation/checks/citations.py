@@ -5,12 +5,12 @@ year. The sections (§), equations, algorithms, tables and annexes that follow i
 citation. A place without a document belongs to the one that was cited last for the same item, else to the first one
 that its file cites.
 
-Which test shows what is written in ``docs/citations.toml``: tables ``shown`` (``source``, ``places``, ``tests``) and
-``background`` (``source``, ``places``, ``why``) for what is named without being followed. Citations of a document as a
-whole need an entry only where none of its places has one. Studies (``fairwave_studies``) are left out: their
-figures, equations and claims have a ledger of their own with a verdict each.
+``docs/citations.toml`` binds citations to tests: tables ``shown`` (``source``, ``places``, ``tests``), and
+``background`` (``source``, ``places``, ``why``) for sources that are named and not followed. A document as a whole
+needs an entry only if none of its places has one. Studies (``fairwave_studies``) are left out: their figures,
+equations and claims have a ledger with a verdict each.
 
-``python -m validation citations`` writes the page; ``--check`` only says what is wrong.
+``python -m validation citations`` writes the page; ``--check`` only prints the problems.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _PLACE = re.compile(
     r"|\b(?P<named>(?:Algorithm|Appendix|Annex|Table) [\dA-Z]+(?:\.\d+)*)"
 )
 
-#: What is called by its author or name alone, its year having been given where it was first cited.
+#: Sources that the code cites by author or name alone. The year is in their first citation.
 _ALIASES = {
     "Kleinrock": "Kleinrock 1975",
     "PFTK": "Padhye et al. 1998",
@@ -90,15 +90,15 @@ def collect() -> list[Citation]:
     for file in sorted(ROOT.glob("crates/*/src/**/*.rs")):
         name = file.relative_to(ROOT).as_posix()
         if not _EVIDENCE.search(name):
-            found.update(_in_file(name, _rust(file.read_text(encoding="utf-8"))))
+            found.update(_find_citations(name, _rust(file.read_text(encoding="utf-8"))))
     for file in sorted([*ROOT.glob("python/**/*.py"), *ROOT.glob("validation/compare/**/*.py")]):
         name = file.relative_to(ROOT).as_posix()
         if not name.startswith("python/fairwave_studies/"):
-            found.update(_in_file(name, _python(file.read_text(encoding="utf-8"))))
+            found.update(_find_citations(name, _python(file.read_text(encoding="utf-8"))))
     return sorted(found)
 
 
-def _in_file(name: str, paragraphs: Iterator[tuple[str, str]]) -> Iterator[Citation]:
+def _find_citations(name: str, paragraphs: Iterator[tuple[str, str]]) -> Iterator[Citation]:
     first, first_paper, before, source, paper = "", "", "", "", ""
     for item, text in paragraphs:
         if not item or item != before:
@@ -117,7 +117,7 @@ def _in_file(name: str, paragraphs: Iterator[tuple[str, str]]) -> Iterator[Citat
                         paper, first_paper = source, first_paper or source
                     yield Citation(source, "", name, item)
             else:
-                # RFCs seldom number equations: one belongs to an RFC only where it follows it at once.
+                # RFCs seldom number equations: one belongs to an RFC only if it follows directly.
                 far = match["equation"] and (source or first).startswith("RFC") and start - end > 12
                 owner = (paper or first_paper or source or first) if far else (source or first)
                 for place in _places(match) if owner else []:
@@ -175,7 +175,7 @@ def _rust(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _item(lines: list[str], place: int) -> str:
-    """The name of what follows a comment, or of what it is inside."""
+    """The name of the item after a comment, or of the item around it."""
     pattern = (
         r"\s*(?:pub(?:\([^)]*\))? )?(?:const |async )?"
         r"(?:fn|struct|enum|trait|const|static|type|mod|impl(?:<[^>]*>)?) (\w+)"
@@ -214,7 +214,7 @@ def _python(text: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the table says of some places of a document: tests that show them, or why none does."""
+    """An entry of the table: places of a document, with the tests that show them or the reason why none does."""
 
     source: str
     places: tuple[str, ...]
@@ -239,7 +239,7 @@ def entries() -> list[Entry]:
 
 
 def problems(citations: list[Citation], table: list[Entry]) -> list[str]:
-    """What dangles: citations without an entry, entries without a citation, tests that do not exist."""
+    """Lists citations without an entry, entries without a citation, and tests that do not exist."""
     cited = {(one.source, one.place) for one in citations}
     known = {(one.source, place) for one in table for place in one.places}
     with_place = {source for source, place in known if place}
@@ -279,7 +279,7 @@ FAMILIES = {
     "paper": "Papers of the studies",
     "": "Other papers and books",
 }
-"""How a source begins, and what its family is called; in the order of the page."""
+"""The beginning of a source, and the name of its family, in the order of the page."""
 
 
 def markdown(citations: list[Citation], table: list[Entry]) -> str:
@@ -322,9 +322,9 @@ def markdown(citations: list[Citation], table: list[Entry]) -> str:
 def _rows(
     source: str, places: dict[str, list[Citation]], known: dict[tuple[str, str], Entry]
 ) -> Iterator[str]:
-    """The rows of a source: its places, what cites each, and what shows it."""
+    """The rows of a source: each place, the code that cites it, and the tests that show it."""
     for place in sorted(places, key=_natural):
-        where = "<br>".join(dict.fromkeys(_where(one) for one in places[place]))
+        where = "<br>".join(dict.fromkeys(_format_place(one) for one in places[place]))
         entry = known.get((source, place))
         if entry is None:
             words = "see its places"
@@ -343,7 +343,7 @@ def _slug(words: str) -> str:
     return re.sub(r"\W+", "-", words.lower()).strip("-")
 
 
-def _where(one: Citation) -> str:
+def _format_place(one: Citation) -> str:
     short = re.sub(
         r"^(crates/fairwave-(\w+)/src/|(python)/fairwave[/_]|(validation)/)",
         lambda m: f"{m[2] or m[3] or m[4]}: ",

@@ -1,8 +1,8 @@
 """``make test-times``: the slowest tests, as a table in ``docs/testing.md``.
 
-The Python tests write what they took when ``make test`` runs them (``out/tests/*.xml``). The Rust tests run once more
-here, and then the slowest of them alone. All times are CPU time, of a test and of the programs that it starts: CPU time
-depends little on what else the machine does.
+The Python tests write their times when ``make test`` runs them (``out/tests/*.xml``). The Rust tests run once more
+here, and then the slowest of them alone. All times are CPU time of a test and of the programs that it starts. CPU time
+hardly depends on the load of the machine.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from validation import ROOT
 PAGE = ROOT / "docs" / "testing.md"
 REPORTS = ROOT / "out" / "tests"
 
-#: So many tests are listed.
+#: Number of tests in the table.
 LISTED = 20
 
 BEGIN, END = "<!-- written by `make test-times` -->\n", "<!-- end -->\n"
 
-# Only a nightly toolchain tells how long tests take, or one that this says to be one. Nothing is compiled with it.
+# Only a nightly toolchain reports the time of tests. This variable makes any toolchain accept the option.
 _TOLD = {"RUSTC_BOOTSTRAP": "1"}
 _TIMES = ("-Z", "unstable-options", "--report-time")
 
 
 @dataclass(frozen=True)
 class Took:
-    """What one test took, or all tests of one part."""
+    """The time of one test, or of all tests of one part."""
 
     name: str
     cpu_s: float
@@ -43,7 +43,7 @@ class Took:
 
 
 def python(report: str) -> list[Took]:
-    """What the tests of a JUnit report took. A fixture that several tests share counts for the first of them."""
+    """The times in a JUnit report. A fixture that several tests share counts for the first of them."""
     found = []
     for case in ET.fromstring(report).iter("testcase"):
         properties = {one.get("name"): one.get("value") for one in case.iter("property")}
@@ -66,7 +66,7 @@ def _children_s() -> float:
 
 
 def rust() -> tuple[list[Took], Took]:
-    """What the slowest Rust tests took, each run alone, and what all took."""
+    """The times of the slowest Rust tests, each run alone, and of all tests together."""
     built = subprocess.run(
         ["cargo", "test", "--locked", "--workspace", "--lib", "--tests", "--no-run", "--message-format=json"],
         cwd=ROOT, check=True, capture_output=True, text=True,
@@ -95,7 +95,7 @@ def rust() -> tuple[list[Took], Took]:
 
 
 def table(slowest: list[Took], parts: list[Took]) -> str:
-    """What is written into the page."""
+    """The text for the page."""
     lines = ["| part | tests | CPU time |", "|---|--:|--:|"]
     lines += [f"| {one.name} | {one.tests} | {one.cpu_s:.0f} s |" for one in parts]
     lines += ["", f"The slowest {len(slowest)} tests:", "", "| CPU time | test |", "|--:|---|"]

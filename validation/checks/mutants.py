@@ -9,13 +9,12 @@ tests is caught. A mutant that does not compile does not count.
 It works on a copy of the tree. A mutant is tried by the tests of its crate. Tests of whole connections run only on
 mutants that all other tests let pass.
 
-What has ended is kept in ``target/mutants``, so that an interrupted run goes on where it stopped, as long as the code
-of core has not changed. When only its tests have, survivors are tried again: what was caught stays caught where tests
-are added.
+Outcomes are kept in ``target/mutants``, so that an interrupted run continues. They hold as long as the laws' code
+stays the same. If only tests have changed, survivors run again, and caught mutants stay caught.
 
-A survivor is a place where nothing holds the code to its law, unless breaking it there changes nothing that can be
-seen. Why each is tolerated stands in ``validation/checks/mutants.toml``: tables ``survivor`` (``mutant``, as the report
-names it, and ``why``). The run fails if fewer than 95 % are caught, or if a survivor has no reason.
+A survivor is a place that no test protects, or a change without an observable effect.
+``validation/checks/mutants.toml`` states why each is tolerated: tables ``survivor`` (``mutant`` as the report names
+it, and ``why``). The run fails if fewer than 95 % are caught, or if a survivor has no reason.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ DATA = ROOT / "docs" / "mutants.json"
 OUT = ROOT / "target" / "mutants"
 TREE = OUT / "tree"
 
-#: What was found out, and about which version of core.
+#: Outcomes, and the version of the code that they belong to.
 KEPT = OUT / "kept.json"
 #: The version of core that `cargo-mutants` is breaking, or was when it was interrupted.
 UNDER_WAY = OUT / "under-way"
 #: The part of the mutants that must be caught.
 ASKED = 0.95
-#: One mutant in so many does not compile; so many more than asked are drawn that enough remain.
+#: More mutants than requested are drawn by this factor, because some do not compile.
 SPARE = 1.12
 #: Tests of whole connections, which take most of the time that all tests take.
 SLOW = ("today_tests", "the_mean_window", "storyboards", "any_discipline_that_asks", "as_in_ns2_a_load")
@@ -70,7 +69,7 @@ CRATES = {
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What became of the sample: names of mutants."""
+    """The outcomes of a sample: names of mutants."""
 
     caught: list[str]
     survived: list[str]
@@ -89,7 +88,7 @@ def plain(mutant: str) -> str:
 
 
 def lay_out(tree: Path = TREE) -> None:
-    """Copies the tracked sources to ``tree``, which is what gets broken. Files that are the same keep their time."""
+    """Copies the tracked sources to ``tree``, where they are broken. Unchanged files keep their time."""
     tracked = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
@@ -108,8 +107,8 @@ def lay_out(tree: Path = TREE) -> None:
             copy.write_bytes(source)
 
 
-def all_mutants(cargo: str) -> list[str]:
-    """Every place and way in which the code can be broken, in the order of files and lines."""
+def list_mutants(cargo: str) -> list[str]:
+    """Lists every change that breaks the code, in the order of files and lines."""
     listing = subprocess.run(
         [cargo, "mutants", "--list", "--json"], cwd=TREE, check=True, capture_output=True, text=True
     )
@@ -117,14 +116,14 @@ def all_mutants(cargo: str) -> list[str]:
 
 
 def sample(mutants: list[str], count: int, seed: int) -> list[str]:
-    """So many of them, the same for the same seed and code."""
+    """Draws ``count`` mutants, the same for the same seed and code."""
     many = min(len(mutants), round(count * SPARE))
     return sorted(random.Random(seed).sample(mutants, many))
 
 
 @dataclass(frozen=True)
 class Version:
-    """Digests of core's code, one version of which tells nothing of another, and of its tests."""
+    """Digests of the laws' code and of their tests. Outcomes of one version do not hold for another."""
 
     code: str
     tests: str
@@ -137,14 +136,14 @@ def version(crates: Iterable[str] = CRATES) -> Version:
         file for crate in crates for file in (ROOT / f"crates/fairwave-{crate}/src").rglob("*.rs")
     ):
         name, text = str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")
-        own = "" if _OF_TESTS.search(name) else without_tests(text)
+        own = "" if _OF_TESTS.search(name) else strip_tests(text)
         if own:
             code.update(f"{name}\n{own}\n".encode())
         tests.update(f"{name}\n{text}\n".encode())
     return Version(code.hexdigest(), tests.hexdigest())
 
 
-def without_tests(text: str) -> str:
+def strip_tests(text: str) -> str:
     """A file's code: test modules that it declares left out, and one that it holds, with which it ends."""
     text = re.sub(
         r"^#\[cfg\(test\)\]\n(#\[path = .*\]\n)?(pub(\([^)]*\))? )?mod \w+;\n", "", text, flags=re.M
@@ -153,18 +152,18 @@ def without_tests(text: str) -> str:
 
 
 def run(cargo: str, mutants: list[str], population: list[str], jobs: int) -> Outcomes:
-    """Breaks the code in each of these ways and runs core's tests, some at a time: what has ended is kept."""
+    """Tries these mutants, some at a time, and keeps each outcome."""
     OUT.mkdir(parents=True, exist_ok=True)
     made_by = version()
     found = _known(made_by)
     missing = [name for name in mutants if name not in found]
     if len(missing) < len(mutants):
         print(f"{len(mutants) - len(missing)} are known from before", flush=True)
-    # The slow tests run only on what survives all others.
+    # The slow tests run only on mutants that survive all others.
     for left_out in (SLOW, ()):
         if missing:
             UNDER_WAY.write_text(json.dumps(asdict(made_by)), encoding="utf-8")
-            judged = _some(cargo, missing, population, jobs, left_out)
+            judged = _judge(cargo, missing, population, jobs, left_out)
             missing = [name for name in missing if judged.get(name) == "MissedMutant"]
             found.update({name: end for name, end in judged.items() if not (left_out and name in missing)})
             _keep(made_by, found)
@@ -175,11 +174,11 @@ def run(cargo: str, mutants: list[str], population: list[str], jobs: int) -> Out
     return Outcomes(named("CaughtMutant", "Timeout"), named("MissedMutant"), named("Unviable"))
 
 
-def _some(
+def _judge(
     cargo: str, mutants: list[str], population: list[str], jobs: int, left_out: tuple[str, ...]
 ) -> dict[str, str]:
-    """What became of each of these mutants, with core's tests but these."""
-    # `--re` lets fields that are taken away pass whatever it says; so all that is not wanted counts as caught before.
+    """The outcome of each mutant, with all tests except ``left_out``."""
+    # `--re` cannot exclude mutants that remove fields. So all other mutants are listed as caught before.
     wanted = set(mutants)
     before = OUT / "mutants.out"
     before.mkdir(parents=True, exist_ok=True)
@@ -211,7 +210,7 @@ def _some(
 
 
 def _outcomes() -> dict[str, str]:
-    """What the last run of ``cargo-mutants`` has found out so far, by mutant."""
+    """The outcomes of the last run of ``cargo-mutants`` so far, by mutant."""
     file = OUT / "mutants.out" / "outcomes.json"
     if not file.is_file():
         return {}
@@ -223,14 +222,14 @@ def _outcomes() -> dict[str, str]:
 
 
 def _known(made_by: Version) -> dict[str, str]:
-    """What is known of this version of core: kept, or left by a run that was interrupted."""
+    """The known outcomes of this version: kept ones, and those of an interrupted run."""
     found: dict[str, str] = {}
     if KEPT.is_file():
         before = json.loads(KEPT.read_text(encoding="utf-8"))
         found = still_known(before["found"], Version(**before["version"]), made_by)
     if UNDER_WAY.is_file():
         begun = Version(**json.loads(UNDER_WAY.read_text(encoding="utf-8")))
-        # Not all tests may have run on what had survived when it was interrupted.
+        # A survivor of an interrupted run may not have met all tests.
         ended = {name: end for name, end in _outcomes().items() if end != "MissedMutant"}
         found.update(still_known(ended, begun, made_by))
         _keep(made_by, found)
@@ -238,7 +237,7 @@ def _known(made_by: Version) -> dict[str, str]:
 
 
 def still_known(found: dict[str, str], then: Version, now: Version) -> dict[str, str]:
-    """What of the outcomes of one version holds of another."""
+    """The outcomes of version ``then`` that also hold for ``now``."""
     if then.code != now.code:
         return {}
     return {name: end for name, end in found.items() if then.tests == now.tests or end != "MissedMutant"}
@@ -316,7 +315,7 @@ def main() -> int:
     if options.count < 1 or options.jobs < 1:
         parser.error("--count and --jobs take whole numbers from 1 on")
     lay_out()
-    population = all_mutants(options.cargo)
+    population = list_mutants(options.cargo)
     if options.only:
         chosen = [name for name in population if options.only in name]
     else:

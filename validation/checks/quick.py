@@ -1,12 +1,12 @@
-"""``make quick``: the checks of what has changed, in less than a minute; the rest is left to ``make test``.
+"""``make quick``: checks of the changed files in less than a minute. ``make test`` does the rest.
 
-What has changed is what differs from the place where this branch left ``main``, with files that git does not know yet.
-On ``main`` it is what differs from the last commit.
+Changed files are those that differ from the commit at which this branch left ``main``, and files that git does not
+know yet. On ``main`` they are those that differ from the last commit.
 
-The rule is simple. Rust: formatting, and the tests within the files of each changed crate; of its tests from outside,
-those files that have changed. Python: formatting and lints of changed files, and each test file that has changed or
-that names a changed module or file; a file of data within a package counts as that package. Slow and live tests are
-left out, and so are the Python tests that have not begun after :data:`BUDGET_S` seconds. It says what it leaves out.
+The rule is simple. Rust: formatting, the unit tests of each changed crate, and changed integration tests. Python:
+formatting and lints of changed files, each changed test file, and each test file that names a changed module or file.
+A data file in a package counts as that package. Slow and live tests do not run, nor do Python tests that have not
+begun after :data:`BUDGET_S` seconds. The last lines list everything that did not run.
 
 Why no plugin chooses the tests: pytest-testmon follows which lines a test runs, but sees neither the compiled extension
 nor scenarios, and slows the run that teaches it; pytest-picked takes changed test files alone.
@@ -27,10 +27,10 @@ from pathlib import Path
 
 from validation import ROOT
 
-#: Python tests that have not begun after so many seconds are left to ``make test``.
+#: Python tests that have not begun after this number of seconds do not run.
 BUDGET_S = 35
 
-#: Files that so many tests read that naming them says nothing.
+#: Files that most tests read. A test that names one of them is not chosen for it.
 EVERYWHERE = (
     "Cargo.lock",
     "Cargo.toml",
@@ -44,10 +44,10 @@ EVERYWHERE = (
 
 @dataclass
 class Chosen:
-    """What is run."""
+    """The checks to run."""
 
     crates: list[str] = field(default_factory=list)
-    """Crates whose own tests are run."""
+    """Crates whose unit tests run."""
     outside: list[tuple[str, str]] = field(default_factory=list)
     """Crate and module of tests from outside."""
     python: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ def module(file: str) -> str | None:
 
 
 def package(file: str) -> str | None:
-    """The dotted name of the Python package in which a file of data lies."""
+    """The dotted name of the Python package of a data file."""
     parts = Path(file).parts[:-1]
     return ".".join(parts[1:]) if parts[:1] == ("python",) else None
 
@@ -108,7 +108,7 @@ def naming(file: str, tests: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def choose(files: list[str], tests: list[tuple[str, str]]) -> Chosen:
-    """What is run for these changed files."""
+    """Chooses the checks for these changed files."""
     chosen = Chosen()
     found: set[str] = set()
     for file in files:
@@ -162,7 +162,7 @@ def commands(chosen: Chosen, rust: bool) -> list[list[str]]:
 
 
 def left(chosen: Chosen, files: list[str]) -> list[str]:
-    """What is left to ``make test``."""
+    """Lists the checks that only ``make test`` runs."""
     rest = ["test files that do not name what has changed, and slow and live tests"]
     if chosen.crates:
         rest.append(f"crates that use {', '.join(chosen.crates)}; clippy")
@@ -175,7 +175,7 @@ def left(chosen: Chosen, files: list[str]) -> list[str]:
 
 
 def main() -> int:
-    """Runs the checks of what has changed; 1 if one of them fails."""
+    """Runs the chosen checks. Returns 1 if one of them fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--list", action="store_true", help="say what would be run, and run nothing")
     asked = parser.parse_args()

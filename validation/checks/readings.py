@@ -1,4 +1,4 @@
-"""Keeps what readings left when code has changed that decides nothing: a move of files, another build.
+"""Keeps stored readings after a change that affects no result: a move of files, another build.
 
 ``python -m validation readings NAME FOLDER`` reads what ``fairwave study NAME --explore N --out FOLDER`` kept. Of each
 other version readings are judged again, by default two, the quickest of each set of seeds. If all of them leave exactly
@@ -43,14 +43,14 @@ class Kept:
     again: Callable[[], StoredReading]
 
     def difference(self) -> str:
-        """What it leaves otherwise now; empty when nothing."""
+        """Describes a difference between the kept and the new reading. Empty if they are equal."""
         old, new = self.plain["claims"], json.loads(json.dumps(to_plain(self.again())))["claims"]
         differing = (claim for claim in {**old, **new} if old.get(claim) != new.get(claim))
         return next((f"claim {claim}, {self.key}" for claim in differing), "")
 
 
 def side_key(readings: Readings, experiment: Experiment, side: Side) -> str:
-    """Under what `fairwave_study.experiments` keeps what a side left."""
+    """The key under which `fairwave_study.experiments` stores a side's samples."""
     reading = readings.complete(side.reading)
     key = {
         "experiment": experiment.claim,
@@ -62,7 +62,7 @@ def side_key(readings: Readings, experiment: Experiment, side: Side) -> str:
 
 
 def judge_side(readings: Readings, experiment: Experiment, side: Side) -> StoredReading:
-    """What a side of an experiment leaves."""
+    """Judges a side of an experiment again."""
     reading, claims = readings.complete(side.reading), [experiment.claim]
     return judge(
         readings, reading, FRESH, claims=claims, changes=side.changes, quantities=experiment.quantities
@@ -93,7 +93,7 @@ def kept(study: Study, folder: Path) -> list[Kept]:
 
 
 def adopt(name: str, folder: Path, again: int) -> tuple[int, list[str]]:
-    """Enters the kept readings of other versions under this one, where they leave the same.
+    """Enters kept readings of other versions under this version if they have the same samples.
 
     Args:
         name: The study.
@@ -101,7 +101,7 @@ def adopt(name: str, folder: Path, again: int) -> tuple[int, list[str]]:
         again: How many readings to judge again, of each version and set of seeds.
 
     Returns:
-        How many readings go on, and what differs, a line for each version.
+        The number of readings that stay valid, and a line for each version that differs.
     """
     now = version(name)
     found: dict[str, dict[tuple[int, ...], list[Kept]]] = defaultdict(lambda: defaultdict(list))

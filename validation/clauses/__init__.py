@@ -1,1 +1,1 @@
-"""Patches that each break one clause of a source (`*.toml`), and what runs the tests on them."""
+"""Patches that each break one clause of a source (`*.toml`), and the runner that tries them."""

@@ -6,20 +6,19 @@ the ``file``, and the text ``before`` and ``after``. They were written from the 
 look at the tests.
 
 The runner compiles nearly all mutants into one build of a copy of the tree and switches one on at a time
-(``validation/clauses/switches.py``). It builds the few that do not compile that way one by one. The unit tests of the
-law's crate run on each, those of the law's own module first, until a test fails. A failing test notices the mutant. A
-run that exceeds its time limit, or ends without a test result, counts as missed: a test that hangs does not say what is
-wrong.
+(``switches.py``). It builds the few that do not compile that way one by one. The unit tests of the law's crate run on
+each mutant, tests of its module first, until a test fails. A failing test notices the mutant. A run that exceeds its
+time limit, or ends without a test result, counts as missed: a test that hangs does not name the fault.
 
-A mutant that changes nothing that can be observed has a further key, ``equivalent``, which says why. It is run like
-the others, and counts neither as noticed nor as missed; if a test notices it, the command fails.
+A mutant without an observable effect has a further key, ``equivalent``, with the reason. It runs like the others and
+counts neither as noticed nor as missed. The command fails if a test notices it.
 
 Outcomes are kept in ``target/mutants/clauses.json``, so you can interrupt a run and start it again. An outcome holds as
 long as the mutant and the code of its crate, with the crates below, stay the same. A missed mutant runs again when the
 tests change. The command fails if fewer than 97 % are noticed, or if a mutant does not compile.
 
-``docs/clauses.json`` has each outcome with the digests of mutant and code. So the page can be written where only some
-families ran: outcomes of the same mutant on earlier code stay on it, and it says how many they are.
+``docs/clauses.json`` has each outcome with the digests of mutant and code. So the page can be written after a run of
+some families: outcomes of the same mutants on earlier code stay on it, and it states their number.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ FOLDER = Path(__file__).parent
 PAGE = ROOT / "docs" / "clauses.md"
 DATA = ROOT / "docs" / "clauses.json"
 TREE = mutants.OUT / "clauses"
-#: For builds of ``TREE`` alone: cargo takes another tree's build for its own, and would test the wrong code.
+#: Only for builds of ``TREE``: cargo would use another tree's build and test the wrong code.
 BUILD = mutants.OUT / "build"
 KEPT = mutants.OUT / "clauses.json"
 #: Digests of mutants that did not compile next to the original.
@@ -59,7 +58,7 @@ ALONE = mutants.OUT / "alone.json"
 ASKED = 0.97
 #: The fewest mutants that the repository holds.
 LEAST = 200
-#: A crate's tests may take this many times as long as without a mutant, and at least so many seconds.
+#: Time limit of a crate's tests: a factor of their time without a mutant, with bounds in seconds.
 PATIENCE, SHORTEST, LONGEST = 6.0, 60.0, 1800.0
 #: A process of tests gets this much address space, in bytes: a mutant may allocate without end.
 SPACE = 8 << 30
@@ -96,12 +95,12 @@ class Clause:
 
     @property
     def crate(self) -> str:
-        """The crate whose tests must notice, without ``fairwave-``."""
+        """The crate of the tests that must notice, without ``fairwave-``."""
         return self.file.split("/")[1].removeprefix("fairwave-")
 
     @property
     def digest(self) -> str:
-        """Of what the mutant does."""
+        """Digest of the change."""
         return hashlib.sha256("\0".join((self.file, self.before, self.after)).encode()).hexdigest()
 
 
@@ -122,7 +121,7 @@ def read(folder: Path = FOLDER) -> list[Clause]:
 
 
 def problems(clauses: Sequence[Clause], root: Path = ROOT) -> list[str]:
-    """What is wrong with the mutants as patches of the tree at ``root``."""
+    """Lists mutants that are no valid patches of the tree at ``root``."""
     found = []
     seen: set[str] = set()
     for clause in clauses:
@@ -164,7 +163,7 @@ class Ended:
 
 
 def judge(ended: Ended) -> str:
-    """What a run of the tests says of a mutant. Only a test that fails notices it."""
+    """The outcome of a run of the tests. Only a failing test notices a mutant."""
     if ended.status is None:
         return HUNG
     if ended.status == 0:
@@ -179,7 +178,7 @@ def _command(
     switched_on: int | None = None,
     space: bool = True,
 ) -> Ended:
-    """Runs a command to its end; at most so many seconds."""
+    """Runs a command for at most ``limit`` seconds."""
     process = subprocess.Popen(
         arguments,
         cwd=tree,
@@ -302,13 +301,13 @@ class Rig:
         }
 
     def run_all(self, clauses: Sequence[Clause], tell: Callable[[Clause, str, str], None]) -> None:
-        """What became of each mutant, and what the last command wrote, as soon as that is known."""
+        """Runs all mutants and calls ``tell`` with each outcome and the output of the last command."""
         mutants.lay_out(TREE)
         numbered = dict(enumerate(clauses, 1))
         crates = sorted({clause.crate for clause in clauses})
         suites = self._switch(numbered, crates)
         with ThreadPoolExecutor(self.jobs) as pool:
-            # The limits are measured with as many at work as later.
+            # The limits are measured under the load of the later runs.
             list(pool.map(Suite.check, suites.values()))
             self.limits = {crate: suite.limit for crate, suite in suites.items()}
             running = {
@@ -365,7 +364,7 @@ class Rig:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant, and of which mutant, code and tests that holds."""
+    """The outcome of a mutant, with digests of the mutant, the code and the tests."""
 
     outcome: str
     digest: str
@@ -377,12 +376,12 @@ class Outcome:
         return self.digest == clause.digest and self.code == now.code
 
     def is_settled(self, now: mutants.Version) -> bool:
-        """Whether a run would say the same. New tests may notice what old ones missed; a busy machine may hang."""
+        """True if a new run would have the same outcome. New tests may notice more; a busy machine may hang."""
         return self.outcome in (NOTICED, BROKEN) or (self.outcome == MISSED and self.tests == now.tests)
 
 
 def known(clauses: Sequence[Clause], versions: dict[str, mutants.Version]) -> dict[str, Outcome]:
-    """The outcomes that still hold, by name: those kept here, and published ones where none is."""
+    """The valid outcomes by name: those kept here, otherwise published ones."""
     kept: dict[str, Outcome] = {}
     if KEPT.is_file():
         kept = {name: Outcome(**one) for name, one in json.loads(KEPT.read_text(encoding="utf-8")).items()}
@@ -417,7 +416,7 @@ def keep(found: dict[str, Outcome]) -> None:
 def report(
     clauses: Sequence[Clause], outcomes: dict[str, Outcome], earlier: int = 0
 ) -> tuple[str, dict[str, object]]:
-    """The page and the data: what was noticed of what was run, how many of it on ``earlier`` code, and what was not."""
+    """The page and the data: outcomes, the number of those on ``earlier`` code, and mutants that have not run."""
     found = {name: one.outcome for name, one in outcomes.items()}
     equivalent = [clause for clause in clauses if clause.equivalent]
     run = [
@@ -490,7 +489,7 @@ def _row(clause: Clause, text: str) -> str:
 
 
 def write(clauses: Sequence[Clause], found: dict[str, Outcome]) -> None:
-    """The page and the data from these outcomes, and from published ones where there are no newer."""
+    """Writes the page and the data from these outcomes, and from published ones without a newer one."""
     older = {name: one for name, one in remembered(clauses).items() if name not in found}
     page, data = report(clauses, {**older, **found}, len(older))
     PAGE.write_text(page, encoding="utf-8")
@@ -508,7 +507,7 @@ def verdict(clauses: Sequence[Clause], found: dict[str, str]) -> int:
 
 
 def main() -> int:
-    """Runs the mutants whose outcome is not known and writes the report; the exit status."""
+    """Runs the mutants without a valid outcome, writes the report and returns the exit status."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument(
         "--only", default="", help="mutants whose name contains this, again; nothing is written"
@@ -571,7 +570,7 @@ def _run_all(
     again: bool,
     jobs: int,
 ) -> None:
-    """Runs the chosen mutants whose outcome is unknown, or all of them ``again``, and keeps each outcome at once."""
+    """Runs chosen mutants without a valid outcome, or all of them ``again``, and keeps each outcome at once."""
     missing = [
         clause
         for clause in chosen

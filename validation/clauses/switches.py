@@ -1,7 +1,7 @@
 """Many mutants in one build: each is compiled next to the original, and an environment variable switches one on.
 
 A mutant inside a function becomes a branch of that function's body. A mutant of a constant turns the constant into a
-function. What does not compile that way is left out, and its mutants are built one by one.
+function. Mutants that do not compile that way are built one by one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _IMPORT = re.compile(r"\buse\s[^;]*;")
 
 
 class Patch(Protocol):
-    """What a mutant replaces, and where."""
+    """A mutant: a file, and a text in it with its replacement."""
 
     @property
     def file(self) -> str:
@@ -44,11 +44,11 @@ class Patch(Protocol):
 
     @property
     def before(self) -> str:
-        """What stands there once."""
+        """The text to replace. It occurs once."""
 
     @property
     def after(self) -> str:
-        """What the mutant puts there."""
+        """The replacement."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Place:
 
 @dataclass
 class Switched:
-    """The files of one build, by path, and which lines of them belong to which mutants."""
+    """The files of one build by path, and the mutants of their lines."""
 
     texts: dict[str, str] = field(default_factory=dict)
     #: By file: first line, last line, the mutants that an error there belongs to.
@@ -74,7 +74,7 @@ class Switched:
     names: dict[tuple[str, str], set[int]] = field(default_factory=dict)
 
     def blamed(self, file: str, line: int, source: str) -> set[int]:
-        """The mutants to which an error in this line belongs: the smallest part that holds the line, or its names."""
+        """The mutants that can cause an error in this line: those of the smallest part around it, or of its names."""
         around = [part for part in self.lines.get(file, ()) if part[0] <= line <= part[1]]
         if around:
             return set(min(around, key=lambda part: part[1] - part[0])[2])
@@ -107,7 +107,7 @@ def places(text: str) -> list[Place]:
 
 
 def _end_of(code: str, start: int, wanted: str) -> int:
-    """Where one of the wanted characters stands outside of all brackets that open after the start."""
+    """The position of one of these characters outside all brackets that open after the start."""
     depth = 0
     for place in range(start, len(code)):
         character = code[place]
@@ -118,7 +118,7 @@ def _end_of(code: str, start: int, wanted: str) -> int:
 
 
 def place_of(patch: Patch, text: str, found: Sequence[Place]) -> Place | None:
-    """The part of the file that holds all that the patch changes, if a switch can stand there."""
+    """The part of the file that contains the patch, if it can have a switch."""
     begins, ends = _changed(patch, text)
     return next((place for place in found if place.begins <= begins and ends <= place.ends), None)
 
@@ -143,7 +143,7 @@ def _changed(patch: Patch, text: str) -> tuple[int, int]:
 def switched(
     patches: Mapping[int, Patch], read: Callable[[str], str], crate_files: Sequence[str]
 ) -> Switched:
-    """The files with all patches that can be switched, by number. What ``read`` answers is a file's text."""
+    """The files with all patches that can have a switch, by number. ``read`` returns a file's text."""
     result = Switched()
     by_place: dict[str, dict[Place, list[int]]] = {}
     for number, patch in patches.items():
@@ -165,7 +165,7 @@ def switched(
 
 
 def _users(file: str, name: str, read: Callable[[str], str], crate_files: Sequence[str]) -> Iterator[str]:
-    """The file that declares a constant, and those of its crate that import or name it; below it all that see it."""
+    """The file that declares a constant, and the files of its crate that import or name it."""
     yield file
     source, below = file.split("/src/", maxsplit=1)[0] + "/", re.sub(r"(/mod)?\.rs$", "", file)
     for other in crate_files:

@@ -1,7 +1,7 @@
 """A second opinion from theory: closed forms compared with the simulator, each with a stated bound.
 
-Queues are Poisson streams into one link, TCPs single flows on a path that loses at random and never queues. The
-formulas are those of :mod:`fairwave.theory`; none was fitted to the simulator nor the simulator to them.
+Queues are Poisson streams into one link, TCPs single flows on a path with random loss and no queue. The formulas are
+in :mod:`fairwave.theory`. None was fitted to the simulator, nor the simulator to them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a formula says, and how far the simulator may be from it.
+    """The value of a formula, and the allowed distance of the simulator.
 
-    ``measured`` and ``expected`` answer in ``unit``; their ratio must lie in ``bound``, for the reason ``why``.
+    ``measured`` and ``expected`` return values in ``unit``. Their ratio must be within ``bound``, for the reason
+    ``why``.
     """
 
     key: str
@@ -106,7 +107,7 @@ def opinions() -> Iterator[Opinion]:
 
 
 def exponential_sizes(count: int, mean: int) -> list[int]:
-    """Sizes in bytes: the means of so many equal parts of an exponential distribution."""
+    """Sizes in bytes: the means of ``parts`` equal parts of an exponential distribution."""
     edges = [-math.log(1 - place / count) for place in range(count)]
     tails = [(1 - place / count) * (edge + 1) for place, edge in enumerate(edges)] + [0.0]
     return [round(mean * count * (tails[place] - tails[place + 1])) for place in range(count)]
@@ -149,7 +150,7 @@ def waiting(flows: list[Table], runs: int = 6) -> float:
 
 
 def tcp_rate(transport: Table, loss: float, runs: int = 6) -> float:
-    """Mean goodput in b/s of one flow whose data meets random loss on a path of 100 ms that never queues."""
+    """Mean goodput in b/s of one flow with random loss on a path of 100 ms without a queue."""
     link = {
         "from": "a",
         "to": "b",

@@ -1,12 +1,12 @@
 """``make validate``: the same experiments in fairwave and elsewhere; writes the reports into ``docs``.
 
-Elsewhere is ns-2, ns-3, the kernel's own TCP, and a table of what a laboratory measured of Linux (l4s). ``--only
-ns3,l4s`` runs only these parts and keeps the others. ``--renew PATTERN`` runs only some cases and writes the
-reports with the kept numbers of all others. With ``--renew none`` nothing is run and all reports are
-written from the kept numbers in ``docs``.
+Other implementations are ns-2, ns-3 and the kernel's TCP; ``l4s`` is a laboratory's table of measurements of Linux.
+``--only ns3,l4s`` runs these parts and keeps the numbers of the others. ``--renew PATTERN`` runs some cases and writes
+the reports with the kept numbers of all others. ``--renew none`` runs nothing and writes all reports from the kept
+numbers in ``docs``.
 
-A part whose program is missing (ns-2, ns-3, root for the kernel) is left out with a message. Ends with status 1 where a
-difference remains that ``validation/compare/explanations.toml`` or ``validation/published/l4s.toml`` does not explain.
+A part without its program (ns-2, ns-3, root for the kernel) is left out with a message. The exit status is 1 if
+``validation/compare/explanations.toml`` or ``validation/published/l4s.toml`` does not explain a difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from validation.verdict import Estimate
 EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 REFERENCES = Path(__file__).with_name("ns2") / "references"
 
-#: What ns-3 and the kernel once did, in folders of their own.
+#: Folder of kept output of ns-3 and of the kernel.
 KEPT = Path("out")
 
 #: Who can be asked.
@@ -71,9 +71,9 @@ def main() -> int:
             f"--only {','.join(sorted(unknown))}: allowed are {', '.join(PARTS)}; write for example --only ns3,kernel"
         )
     known = explanations.read(EXPLANATIONS)
-    missing = beside_ns2(options, known) if "ns2" in options.only else 0
+    missing = compare_ns2(options, known) if "ns2" in options.only else 0
     if not options.quick:
-        missing += third_and_fourth(options, known)
+        missing += compare_ns3_and_kernel(options, known)
         if "l4s" in options.only and not options.case:
             missing += l4s.rewrite() if options.renew else l4s.renew(options.seeds or 5, options.threads)
     print(f"{missing} differences without an explanation")
@@ -86,8 +86,8 @@ def wanted(key: str, options: argparse.Namespace) -> bool:
     return not patterns or any(fnmatchcase(key, one) for one in patterns)
 
 
-def beside_ns2(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
-    """Runs the cases in ns-2 and writes their report; how many differences nobody explains."""
+def compare_ns2(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
+    """Runs the cases in ns-2, writes their report, and returns the number of unexplained differences."""
     chosen = [case for case in cases() if (not options.quick or case.quick) and wanted(case.key, options)]
     if chosen and ns2.find() is None:
         print(ns2.ABSENT)
@@ -132,8 +132,8 @@ def beside_ns2(options: argparse.Namespace, known: list[explanations.Explanation
     return len(report.unexplained(outcomes, known))
 
 
-def third_and_fourth(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
-    """Runs the cases in ns-3 and in the kernel and writes their report; how many differences nobody explains."""
+def compare_ns3_and_kernel(options: argparse.Namespace, known: list[explanations.Explanation]) -> int:
+    """Runs the cases in ns-3 and in the kernel, writes their report, and counts unexplained differences."""
     outcomes: list[opinions.Outcome] = []
     about: dict[str, str] = {}
     if "ns3" in options.only and (
@@ -147,7 +147,7 @@ def third_and_fourth(options: argparse.Namespace, known: list[explanations.Expla
             processes = options.threads or len(os.sched_getaffinity(0))
             for case in chosen:
                 outcomes.append(
-                    opinions.beside_ns3(case, options.seeds or case.runs, KEPT / "ns3", python, processes)
+                    opinions.compare_ns3(case, options.seeds or case.runs, KEPT / "ns3", python, processes)
                 )
                 tell(outcomes[-1], options)
     if "kernel" in options.only and (
@@ -162,7 +162,7 @@ def third_and_fourth(options: argparse.Namespace, known: list[explanations.Expla
                     print(f"{case_.key}: left out: this kernel has no {', '.join(sorted(absent))}")
                     continue
                 outcomes.append(
-                    opinions.beside_kernel(
+                    opinions.compare_kernel(
                         case_, options.seeds or case_.runs, KEPT / "kernel", options.threads or 1
                     )
                 )

@@ -1,18 +1,18 @@
 """``make live``: how true is the simulator? The same scenarios on real packets and in virtual time: ``docs/live.md``.
 
-Each case is run live, several times with different seeds, and simulated with the same seeds and more. Where a measure
-does not agree, more live runs replace the first. Measures and margins are those of ``fairwave live --beside``
-(:mod:`fairwave.live.comparison`); the margins were fixed before the first run. A measure is *alike* if the means are
-within its margin, *undecided* if they are not but the 95 % interval of their difference (Welch) contains 0, and
-*differs* otherwise. Then ``validation/compare/live.toml`` gives the reason; the run ends with status 1 without one.
+Each case runs live several times with different seeds, and in the simulator with the same seeds and more. If a measure
+does not agree, more live runs replace the first. Measures and margins come from ``fairwave live --beside``
+(:mod:`fairwave.live.comparison`). The margins were fixed before the first run. A measure is *alike* if the means are
+within its margin. Otherwise it is *undecided* if the 95 % interval of their difference (Welch) includes 0, and else it
+*differs*. Then ``live.toml`` gives the reason; without one the run ends with status 1.
 
 ``--case PATTERN`` runs some cases and writes nothing. ``--renew PATTERN`` runs some and writes the page with the kept
-numbers of all others. ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use
-it after a change of a law. ``--page`` runs nothing and writes the page from the kept numbers. ``--loads`` measures the
-router's limits as well.
+numbers of all others. ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use it
+after a change of a law. ``--page`` runs nothing and writes the page from the kept numbers. ``--loads`` also measures
+the router's limits.
 
-A live run that did not keep its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile) is made again.
-If all repetitions break it, the least late run is used, and the page marks the case. Queues use nominal times, so that
+A live run is repeated if it breaks its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile). If
+all repetitions break it, the least late run is used, and the page marks the case. Queues use nominal times, so
 lateness only lengthens round trips.
 """
 
@@ -56,14 +56,14 @@ PAGE = ROOT / "docs" / "live.md"
 DATA = ROOT / "docs" / "live.json"
 REASONS = Path(__file__).with_name("live.toml")
 
-#: Live runs of a case in which something is not alike after the first few: reasons are sought for what stays.
+#: Live runs of a case with a measure that is not alike after the first few. A difference that remains needs a reason.
 MORE_RUNS = 8
 #: How often a run that broke its promise is made again.
 AGAIN = 2
 #: Release lateness at the 99th percentile that every live run promises, seconds.
 PROMISE_S = 1e-3
 SIMULATED_RUNS = 20
-#: A router has one thread, and the hosts' kernel work is done beside it.
+#: A router has one thread, and the hosts' kernel work runs next to it.
 AT_ONCE = 6
 
 TRACE = "400 12000, 300 6000, 500 3000, 300 8000, 200 2000, 300 10000"
@@ -91,7 +91,7 @@ PATHS: dict[str, tuple[str, dict[str, Any]]] = {
         {"rate": {"law": "trace", "series": TRACE, "after": "repeat"}, "queue": CODEL},
     ),
 }
-"""What the bottleneck is, by name."""
+"""Bottlenecks by name."""
 
 CALL = {"transport": "udp", "traffic": {"kind": "voice", "codec": "g711", "always-on": True}}
 VIDEO = {
@@ -114,14 +114,14 @@ SENDERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Who sends, by name."""
 
-#: Calls over a slower link than others, of which they need 1.1 times as much as it has.
+#: Calls over a slower link. They need 1.1 times its rate.
 CALLS, CALLS_RATE = 14, "1 Mb/s"
 RATE, DELAY = "8 Mb/s", "20 ms"
 
 
 @dataclass(frozen=True)
 class Case:
-    """Who sends over what: ``scenario`` as `Scenario.from_dict` takes it, run live ``runs`` times."""
+    """Flows and their network: ``scenario`` in the form of `Scenario.from_dict`, run live ``runs`` times."""
 
     key: str
     title: str
@@ -149,7 +149,7 @@ def _scenario(key: str, path: str, flows: list[dict[str, Any]], seconds: int, ra
 
 
 def cases() -> list[Case]:
-    """All, in the order of the page: alone, beside the kernel's TCP and two calls, and ours among themselves."""
+    """All cases in the order of the page: alone, next to the kernel's TCP and two calls, fairwave's together."""
     quick = {"alone/calls/codel", "alone/host-cubic/drop-tail", "alone/gamma/red", "alone/tfrc/drop-sel"}
     found = []
 
@@ -181,7 +181,7 @@ def cases() -> list[Case]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A measure of a case: live, simulated, and how far the means may be apart."""
+    """A measure of a case: live, simulated, and the allowed difference of the means."""
 
     measure: str
     live: Estimate
@@ -207,7 +207,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A case, and what came of it. ``accuracy`` is the worst of its live runs; ``again`` counts those made anew."""
+    """A case and its outcome. ``accuracy`` is the worst of its live runs; ``again`` counts repeated runs."""
 
     key: str
     title: str
@@ -219,7 +219,7 @@ class Outcome:
 
 
 def run_live(scenario: fairwave.Scenario, seed: int) -> tuple[Live, int]:
-    """A live run that keeps its promise, and how often it was made anew; if none does, the least late of them."""
+    """A live run that keeps its promise, otherwise the least late one, and the number of repetitions."""
     made = [live(scenario, seed)]
     while made[-1].broken is not None and len(made) <= AGAIN:
         made.append(live(scenario, seed))
@@ -236,7 +236,7 @@ def carry_out(case: Case, pool: ThreadPoolExecutor, simulated_runs: int = SIMULA
 
 
 def simulated_anew(outcome: Outcome, simulated_runs: int = SIMULATED_RUNS) -> Outcome:
-    """The case with its live numbers, simulated again."""
+    """Simulates a case again and keeps its live numbers."""
     (case,) = (one for one in cases() if one.key == outcome.key)
     scenario = fairwave.Scenario.from_dict(case.scenario)
     virtual = simulated(scenario)
@@ -249,7 +249,7 @@ def simulated_anew(outcome: Outcome, simulated_runs: int = SIMULATED_RUNS) -> Ou
 
 def _estimate(runs: Sequence[dict[str, Quantity]], what: str) -> Estimate:
     values = [run[what].value for run in runs]
-    return Estimate.of([math.nan if value is None else float(value) for value in values])
+    return Estimate.from_values([math.nan if value is None else float(value) for value in values])
 
 
 def _wanted(case: Case) -> list[tuple[fairwave.Scenario, int]]:
@@ -284,7 +284,7 @@ def _put_together(case: Case, futures: Sequence[Any], simulated_runs: int) -> Ou
     return Outcome(case.key, case.title, case.runs, differences, accuracy, again, troubles)
 
 
-# ---- The router's own limits
+# ---- The router's limits
 
 
 #: The load that is carried while the cases run.
@@ -292,7 +292,7 @@ LONG = "long"
 
 
 def loads() -> dict[str, tuple[str, dict[str, Any]]]:
-    """What the router is asked to carry: a title and a scenario each."""
+    """The loads of the router: a title and a scenario each."""
 
     def scenario(seconds: int, rate: str, flows: list[dict[str, Any]]) -> dict[str, Any]:
         link = {"from": "alice", "to": "bob", "rate": rate, "delay": "10 ms", "queue": CODEL}
@@ -348,7 +348,7 @@ def measure_load(key: str) -> dict[str, Any]:
 
 
 def machine() -> str:
-    """On what it was measured."""
+    """Describes the machine."""
     processors = len(os.sched_getaffinity(0))
     return f"Linux {platform.release().partition('-')[0]} ({platform.machine()}), {processors} processors"
 
@@ -387,7 +387,7 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def stored(kept: dict[str, Any]) -> list[Outcome]:
-    """The outcomes whose numbers :func:`data` kept, in the order of the cases; unknown ones are left out."""
+    """The outcomes in the numbers of :func:`data`, in the order of the cases. Unknown cases are left out."""
 
     def estimate(numbers: list[Any]) -> Estimate:
         mean, half, count = numbers
@@ -421,7 +421,7 @@ def stored(kept: dict[str, Any]) -> list[Outcome]:
 
 
 def unexplained(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> list[tuple[str, str]]:
-    """Case and measure of each difference that nobody has explained."""
+    """Case and measure of each unexplained difference."""
     return [
         (outcome.key, one.measure)
         for outcome in outcomes
@@ -430,7 +430,7 @@ def unexplained(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> list
     ]
 
 
-#: A reason that begins like this lists what was tried without success.
+#: The beginning of a reason that lists unsuccessful attempts.
 NOT_EXPLAINED = "**Not explained.**"
 
 DOUBTS = ("undecided", "differs")
@@ -725,7 +725,7 @@ def main() -> int:
 
 
 def _renew(options: argparse.Namespace) -> int:
-    """Runs what the options ask for; the exit status."""
+    """Runs the chosen parts and returns the exit status."""
     patterns = options.case + options.renew
     chosen = [one for one in cases() if not patterns or any(fnmatchcase(one.key, each) for each in patterns)]
     if options.runs:
@@ -754,7 +754,7 @@ def _renew(options: argparse.Namespace) -> int:
 
     loaded = options.loads and not options.case
     with ThreadPoolExecutor(options.at_once + loaded) as pool:
-        # Ten minutes are waited for beside everything else.
+        # The run of ten minutes goes on next to everything else.
         long = pool.submit(measure_load, LONG) if loaded else None
         outcomes = list(carry_out_all(chosen, pool))
         doubtful = {one.key for one in outcomes if any(each.verdict in DOUBTS for each in one.differences)}

@@ -1,4 +1,4 @@
-"""``docs/opinions.md``: fairwave beside ns-3 and beside the kernel itself, each part renewed by itself."""
+"""``docs/opinions.md``: fairwave compared with ns-3 and with the kernel. Each part can be renewed alone."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 Table = dict[str, Any]
 
-#: The parts of the page, in order, by what each is compared with.
+#: The parts of the page in order, with the name of the other implementation.
 THEIRS = {"ns3": "ns-3", "kernel": "kernel"}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A case in fairwave and in the other: ``about`` says what is to be known of the other's runs."""
+    """A case in fairwave and in the other implementation. ``about`` has facts about the other's runs."""
 
     key: str
     title: str
@@ -42,11 +42,11 @@ class Outcome:
 
     @property
     def part(self) -> str:
-        """The part of the page to which it belongs."""
+        """Its part of the page."""
         return self.key.split("/")[0]
 
 
-def beside_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, processes: int) -> Outcome:
+def compare_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, processes: int) -> Outcome:
     """A case in ns-3 and in fairwave.
 
     Raises:
@@ -60,24 +60,24 @@ def beside_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, process
     counted = ns3.recall(told, kept, python, processes)
     theirs = [ns3.measures(plan, each) for plan, each in zip(plans, counted, strict=True)]
     seconds = (plans[0]["duration_ns"] - plans[0]["warmup_ns"]) / 1e9
-    ours = ns3_cases.of_fairwave(scenario.replicate(seeds=seeds), case.bottleneck, seconds)
+    ours = ns3_cases.measure_fairwave(scenario.replicate(seeds=seeds), case.bottleneck, seconds)
     if case.is_long:
         ours, theirs = ([run | shares(run) for run in runs_] for runs_ in (ours, theirs))
     return Outcome(case.key, case.title, runs, compare(ours, theirs))
 
 
-def beside_kernel(case: kernel_cases.KernelCase, runs: int, kept: Path, at_once: int) -> Outcome:
+def compare_kernel(case: kernel_cases.KernelCase, runs: int, kept: Path, at_once: int) -> Outcome:
     """A case in the kernel and in fairwave.
 
     Raises:
-        KernelError: A command failed, or the machine stood still again and again.
+        KernelError: A command failed, or the machine stalled in each attempt.
     """
     scenario = fairwave.load(json.dumps(case.scenario))
     seeds = list(range(1, runs + 1))
     found = kernel_cases.recall(case, seeds, kept, at_once)
     whole = scenario.with_overrides({"warmup": "0 s"}).replicate(seeds=seeds)
-    ours = kernel_cases.of_fairwave(case, scenario.replicate(seeds=seeds), whole)
-    theirs = [kernel_cases.of_kernel(case, each) for each in found]
+    ours = kernel_cases.measure_fairwave(case, scenario.replicate(seeds=seeds), whole)
+    theirs = [kernel_cases.measure_kernel(case, each) for each in found]
     mean = math.fsum(each["relay"]["mean_us"] for each in found) / len(found)
     most = max(each["relay"]["most_us"] for each in found) / 1e3
     least = min(flow[-1]["least_rtt_us"] for each in found for flow in each["flows"]) / 1e3
@@ -101,7 +101,7 @@ def machine() -> str:
 
 
 def data(outcomes: Sequence[Outcome], about: dict[str, str]) -> Table:
-    """Every number of the page, by part; ``about`` says of each part what it was measured with."""
+    """Every number of the page by part. ``about`` describes the other implementation of each part."""
     parts: Table = {}
     for outcome in outcomes:
         part = parts.setdefault(outcome.part, {"about": about.get(outcome.part, ""), "cases": {}})
@@ -141,7 +141,7 @@ def renewed(kept: Table, fresh: Table, known: Sequence[str]) -> Table:
 
 
 def stored(parts: Table) -> list[Outcome]:
-    """The outcomes whose numbers :func:`data` kept."""
+    """The outcomes in the numbers of :func:`data`."""
     return [
         Outcome(
             key,
@@ -173,7 +173,7 @@ def unexplained(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> list
     ]
 
 
-#: What the long cases have in common.
+#: Common settings of the long cases.
 _LONG = (
     f"{kernel_cases.LONG_RATE // 1_000_000} Mb/s, {kernel_cases.LONG[0]} s with a warm-up of {kernel_cases.LONG[1]} s,"
     " starts within 10 s"

@@ -1,9 +1,9 @@
 """SCReAM next to its authors' simulator: `python -m validation scream --authors FOLDER`.
 
 `FOLDER` is a checkout of `EricssonResearch/scream`, which is not part of fairwave. Its program
-`code/scream_simulator.cpp` holds what it simulates as constants. They are replaced in a copy, which is compiled with
-`g++`. What is compared: one video stream over one link of steady rate, with a queue that marks between 8 and 12 ms
-(L4S), or that marks nothing and is deep. Both controllers read RFC 8888 feedback.
+`code/scream_simulator.cpp` defines its scenario by constants. A copy gets other constants and is compiled with `g++`.
+Each case is one video stream over one link of steady rate, with a queue that marks between 8 and 12 ms (L4S), or a
+deep queue that marks nothing. Both controllers read RFC 8888 feedback.
 
 fairwave's SCReAM follows libwebrtc, the authors' program does not, so differences are expected; `docs/webrtc.md` lists
 them. The margin was fixed before the first run: a mean rate within 20 %, a mean queueing delay within 5 ms.
@@ -50,7 +50,7 @@ MARGIN = (0.2, 5.0)
 
 
 def authors(folder: Path, rate: float, round_trip: int, *, l4s: bool) -> dict[str, float]:
-    """What the authors' simulator says of one network.
+    """Results of the authors' simulator for one network.
 
     Args:
         folder: Their checkout.
@@ -88,7 +88,7 @@ def authors(folder: Path, rate: float, round_trip: int, *, l4s: bool) -> dict[st
             if not count:
                 raise ValueError(f"{program.name} has no {pattern}: another version of the authors' program")
         program.write_text(text, encoding="utf-8")
-        # Its queue is summed up over all places at each step: fewer places, of which no network here fills half.
+        # It sums its queue over all places at each step. Fewer places are faster; no network here fills half of them.
         header = code / "NetQueue.h"
         places = re.sub(
             r"(NetQueueSize\D+)\d+", rf"\g<1>{PLACES}", header.read_text(encoding="utf-8"), count=1
@@ -200,7 +200,7 @@ def stepped() -> list[dict[str, Any]]:
 
 
 def section(rows: list[dict[str, Any]], version: str) -> str:
-    """The table and what it shows."""
+    """The table and its summary."""
     lines = [
         (
             f"One video stream, alone on a link; means from {SETTLED} to {SECONDS} s, of {len(SEEDS)} runs here with "

@@ -1,7 +1,7 @@
-"""Foreign stacks next to fairwave's own: `python -m validation stacks --out FOLDER`.
+"""Foreign stacks compared with fairwave's: `python -m validation stacks --out FOLDER`.
 
-Each comparison is a folder: ``setup.md`` (what is compared, the margin, the verdict), one scenario per alternative,
-its tables as CSV, the qlog of its senders, and a figure. `results.json` has all numbers; `docs/stacks.md` shows them.
+Each comparison is a folder: ``setup.md`` (question, margin, verdict), one scenario per alternative, its tables as CSV,
+the qlog of its senders, and a figure. `results.json` has all numbers; `docs/stacks.md` shows them.
 
 Margins were fixed before the first run. Nothing was tuned to a comparison.
 """
@@ -58,8 +58,8 @@ class Comparison:
 
     Attributes:
         name: Folder and figure.
-        question: What is compared, in a sentence.
-        margin: What counts as alike, in words; fixed before the first run.
+        question: The subject of the comparison, in a sentence.
+        margin: The allowed difference, in words, fixed before the first run.
         scenarios: Each alternative.
         measure: Numbers of a run.
         alike: Whether the means of all alternatives are within the margin.
@@ -112,7 +112,7 @@ def flow(name: str, transport: Any, traffic: Any = "bulk", **more: Any) -> dict[
 
 
 def room(kilobytes: float, discipline: str = "drop-tail") -> dict[str, Any]:
-    """A queue with so much room."""
+    """A queue with this capacity."""
     return {"discipline": discipline, "capacity": {"bytes": round(kilobytes * 1000)}}
 
 
@@ -167,7 +167,7 @@ def session(results: Results) -> Measured:
     }
 
 
-def near(name: str, relative: float) -> Callable[[Mapping[str, Measured]], bool]:
+def check_alike(name: str, relative: float) -> Callable[[Mapping[str, Measured]], bool]:
     """All alternatives are within this part of the largest."""
 
     def alike(measured: Mapping[str, Measured]) -> bool:
@@ -203,7 +203,7 @@ def comparisons() -> list[Comparison]:
                 "quinn": path("10 Mb/s", 40, room(50), [flow("bulk", controls[name])], 60),
             },
             alone,
-            near("goodput, Mb/s", 0.05),
+            check_alike("goodput, Mb/s", 0.05),
             window,
         )
         for name in controls
@@ -230,7 +230,7 @@ def comparisons() -> list[Comparison]:
                 for name, one in CALLS.items()
             },
             session,
-            near("goodput, Mb/s", 0.2),
+            check_alike("goodput, Mb/s", 0.2),
             rate,
             [(0, 5)],
         ),
@@ -246,15 +246,15 @@ def comparisons() -> list[Comparison]:
                 for name, one in CALLS.items()
             },
             session,
-            near("goodput, Mb/s", 0.2),
+            check_alike("goodput, Mb/s", 0.2),
             rate,
             [(0, 1), (40, 2.5), (60, 0.6), (80, 1)],
         ),
     ]  # fmt: skip
-    return [*found, *storyboards(), beside_call(), speed()]
+    return [*found, *storyboards(), compare_call(), speed()]
 
 
-def beside_call() -> Comparison:
+def compare_call() -> Comparison:
     """The example: a call next to a quinn download, under two queues."""
     base = fairwave.load(EXAMPLE).with_overrides({"record.goodput": ["*"]})
     queues = {
@@ -302,7 +302,7 @@ def speed() -> Comparison:
 
 
 BOARDS: Mapping[str, tuple[Any, float, float, str, str, float]] = {
-    # Of str0m's tests/bwe: rate, round trip in ms, buffer in kB, what is sent and desired, least estimate in Mb/s.
+    # Of str0m's tests/bwe: rate, round trip in ms, buffer in kB, sent and desired rate, minimum estimate in Mb/s.
     "underuse": ("10 Mb/s", 20, 200, "1 Mb/s", "10 Mb/s", 5.0),
     "stable": ("3 Mb/s", 40, 100, "2 Mb/s", "5 Mb/s", 2.0),
     "loss": ("5 Mb/s", 40, 100, "2 Mb/s", "5 Mb/s", 1.0),
@@ -310,7 +310,7 @@ BOARDS: Mapping[str, tuple[Any, float, float, str, str, float]] = {
 
 
 def storyboards() -> list[Comparison]:
-    """Storyboards of str0m's own tests on fairwave's queues."""
+    """Storyboards of str0m's tests on fairwave's queues."""
 
     def board(name: str) -> Scenario:
         rate, trip, kilobytes, sent, desired, _ = BOARDS[name]
@@ -369,7 +369,7 @@ def draw(comparison: Comparison, made: Mapping[str, Results], file: Path) -> Non
 
 
 def draw_together(comparison: Comparison, made: Mapping[str, Results], file: Path) -> None:
-    """The estimates of all alternatives and the path's capacity in one set of axes; below it what arrived."""
+    """The estimates of all alternatives and the path's capacity in one set of axes, and the received rates below."""
     import polars as pl
     from matplotlib.figure import Figure
 
@@ -438,8 +438,8 @@ def carry_out(comparison: Comparison, out: Path) -> dict[str, Any]:
     }
 
 
-def why(name: str) -> str:
-    """What explains a verdict, by the source: written by hand, with file and line."""
+def explain(name: str) -> str:
+    """The explanation of a verdict from the stack's source, written by hand with file and line."""
     whys = tomllib.loads(WHYS.read_text(encoding="utf-8")) if WHYS.exists() else {}
     return " ".join(str(whys.get(name, {}).get("why", "")).split())
 
@@ -465,7 +465,7 @@ def table(result: Mapping[str, Any]) -> str:
             "",
             *lines,
             "",
-            *([explained, ""] if (explained := why(result["name"])) else []),
+            *([explained, ""] if (explained := explain(result["name"])) else []),
             *(
                 [f"![{result['question']}](figures/stacks-{result['name']}.png)", ""]
                 if (FIGURES / f"stacks-{result['name']}.png").exists()

@@ -1,19 +1,19 @@
-"""What the descriptions of other simulators have no words for here: it is refused, instead of left out in silence."""
+"""Parts of a plan that the descriptions of other simulators cannot express. They are rejected, not silently dropped."""
 
 from __future__ import annotations
 
 from typing import Any
 
 STAGES = {"police": "a policer", "shape": "a shaper"}
-"""Key of a link in a plan to what it is."""
+"""Keys of a link in a plan, with their names in a message."""
 
 
 def unsaid(plan: dict[str, Any], simulator: str) -> str:
-    """The first policer, shaper, class map or route that changes in a plan, in a sentence; empty where there is none.
+    """Describes the first policer, shaper, class map or changing route of a plan. Empty without any.
 
     Args:
         plan: Of `exact_plan`.
-        simulator: Which is told of it: `ns-2`, `ns-3`.
+        simulator: The other simulator: `ns-2`, `ns-3`.
     """
     for link in plan["links"]:
         for key, what in STAGES.items():

@@ -1,1 +1,1 @@
-"""What the pages of `docs/` state about fairwave itself, measured again."""
+"""Statements of `docs/` about fairwave itself, measured again."""

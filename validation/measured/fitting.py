@@ -1,9 +1,9 @@
-"""How well `fairwave fit` finds a network whose truth is known: the tables of `docs/fitting.md`.
+"""Accuracy of `fairwave fit` on known networks: the tables of `docs/fitting.md`.
 
-Run `python -m validation fitting`: 20 drawn networks with a call and downloads, captured at the call's receiver, and 5
-calls over WebRTC of which the statistics are fitted. It takes about five minutes and writes `docs/fitting.json` and
-the tables of the page; with `statistics` it makes the calls alone. Bounds were set before the first run: the rate
-within 5 %, the buffer of a tail-drop queue within 20 %, the family of the queue right in four of five.
+Run `python -m validation fitting`: 20 drawn networks with a call and downloads, captured at the call's receiver, and
+the statistics of 5 calls over WebRTC. It takes about five minutes and writes `docs/fitting.json` and the tables of the
+page. With the argument `statistics` it makes the calls alone. Bounds were set before the first run: the rate within 5
+%, the buffer of a tail-drop queue within 20 %, the family of the queue right in four of five.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def truth(number: int) -> dict[str, Any]:
 
 
 def judged(known: dict[str, Any], found: fitting.Fit) -> dict[str, Any]:
-    """What was found of a network, and whether it is within the bounds."""
+    """The fitted network, and whether it is within the bounds."""
     rate = max(one.value for one in found.rate.rates) / 1e6
     tail = known["discipline"] == "drop-tail"
     held = (found.buffer.value if found.buffer else found.least_buffer) if tail else None
@@ -115,7 +115,7 @@ def from_capture(number: int, folder: Path) -> dict[str, Any]:
 
 
 def from_statistics(number: int, folder: Path) -> dict[str, Any]:
-    """The same with a call over WebRTC and what its browser would have noted."""
+    """The same with a call over WebRTC and the statistics of its browser."""
     from fairwave import getstats
 
     known = truth(number) | {"loss": 0, "downloads": 1}
@@ -152,7 +152,7 @@ def table(found: list[dict[str, Any]]) -> list[str]:
 
 
 def span(one: dict[str, Any]) -> str:
-    """The range of rates that fit about as well, where there is one."""
+    """The range of rates that fit about as well, if there is one."""
     return (
         f" ({one['low']:.3g} to {one['high']:.3g})"
         if "low" in one and one["high"] > 1.05 * one["low"]
@@ -161,7 +161,7 @@ def span(one: dict[str, Any]) -> str:
 
 
 def mark(fine: bool) -> str:
-    """A word on what is out of bounds."""
+    """Names the results that are out of bounds."""
     return "" if fine else " **out**"
 
 

@@ -42,13 +42,13 @@ SIZES = (5, 10, 20)
 """Numbers of runs in an experiment."""
 
 BOUNDS = (93.0, 97.0)
-"""A 95 % interval has to cover the true mean in so many per cent of experiments."""
+"""Bounds of the coverage of a 95 % interval: per cent of experiments that cover the true mean."""
 
 MOST_TIED = 0.25
 """Where more runs than this share have one and the same value, the coverage moves in steps and cannot be 95 %."""
 
 MOST_SKEWED = 2.0
-"""Skewness of the runs up to which the interval has to keep the bounds."""
+"""Maximum skewness of runs for which the bounds apply."""
 
 HEAD = """
 name = "{name}"
@@ -115,9 +115,9 @@ class Case:
 
     Attributes:
         name: Short name.
-        words: What it is, for a reader.
+        words: Description for a reader.
         scenario: Its text.
-        axis: The key that differs, with its two values.
+        axis: The varied key, with its two values.
         measures: The measures, with their flow groups.
         first_seed: Its runs have this seed and the next ones.
         held_back: Whether it was made after the constants of the interval had been chosen, to test them.
@@ -245,7 +245,7 @@ class Population:
 
     @property
     def has_long_tail(self) -> bool:
-        """Whether intervals of the measure expect a long tail; those of differences never do."""
+        """Whether intervals of the measure expect a long tail. Intervals of differences never do."""
         return self.kind != "difference" and find(self.measure.partition(".")[0]).has_long_tail
 
     @property
@@ -267,7 +267,7 @@ class Population:
 
 @cache
 def populations() -> list[Population]:
-    """Every population whose runs differ."""
+    """Every population with runs that differ."""
     frame = pl.read_parquet(POPULATIONS)
     found = []
     for case in CASES:
@@ -291,10 +291,10 @@ class Coverage:
     Attributes:
         population: Of which runs.
         n: Number of runs in a sample.
-        student: Student's t covers in so many per cent of all experiments.
-        covered: The interval covers in so many per cent of the experiments that have one.
-        identical: In so many per cent of the experiments all runs are equal, so that there is no interval.
-        wider: How many times as wide as Student's t the interval is, median.
+        student: Coverage of Student's t, per cent of all experiments.
+        covered: Coverage of the interval, per cent of the experiments that have one.
+        identical: Per cent of experiments in which all runs are equal, so that there is no interval.
+        wider: Width of the interval relative to Student's t, median.
     """
 
     population: Population
@@ -306,12 +306,12 @@ class Coverage:
 
     @property
     def keeps_bounds(self) -> bool:
-        """Whether the coverage lies in the bounds."""
+        """Whether the coverage is within the bounds."""
         return BOUNDS[0] <= self.covered <= BOUNDS[1]
 
 
 def measure_coverage(population: Population, n: int, experiments: int = EXPERIMENTS) -> Coverage:
-    """Draws samples of `n` runs and counts whose intervals cover the mean of all runs."""
+    """Draws samples of `n` runs and counts the intervals that cover the mean of all runs."""
     seed = zlib.crc32(f"{population.case}/{population.measure}/{population.kind}/{n}".encode())
     values, truth = population.values, population.values.mean()
     samples = values[np.random.default_rng(seed).integers(0, len(values), (experiments, n))]
@@ -332,7 +332,7 @@ def coverages() -> list[Coverage]:
     return [measure_coverage(one, n) for one in populations() for n in SIZES]
 
 
-def _by_measure() -> Iterator[str]:
+def _measure_rows() -> Iterator[str]:
     """A row per measure and kind: the range over all cases that are bound, before and after."""
     yield "| measure | of | n | populations | Student's t covers | the interval covers | times as wide |"
     yield "|---|---|--:|--:|---|---|--:|"
@@ -427,7 +427,7 @@ def _outside() -> Iterator[str]:
         )
 
 
-def _others() -> Iterator[str]:
+def _unbound_rows() -> Iterator[str]:
     """A row per population that is not bound: more skewed, or with many equal runs."""
     yield "| case | measure | of | skewness | equal runs | n = 5 | n = 10 | n = 20 |"
     yield "|---|---|---|--:|--:|---|---|---|"
@@ -468,9 +468,9 @@ TABLES = {
     "held back": _held_back,
     "methods": _methods,
     "cases": _cases,
-    "measures": _by_measure,
+    "measures": _measure_rows,
     "outside": _outside,
-    "others": _others,
+    "others": _unbound_rows,
 }
 
 

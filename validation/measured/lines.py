@@ -1,4 +1,4 @@
-"""How well `fairwave measure` finds a line whose truth is known: the table of `docs/measure.md`.
+"""Accuracy of `fairwave measure` on known lines: the table of `docs/measure.md`.
 
 Run `python -m validation lines` (Linux, root or user namespaces): 8 drawn lines, each measured once between namespaces
 with real packets. It takes about five minutes and writes `docs/measure.json` and the table of the page. Bounds were
@@ -89,7 +89,7 @@ def measured(known: dict[str, Any], folder: Path) -> dict[str, Any]:
     client = f"sleep 1; {' '.join(command)} measure far --yes --json > {out}"
     shell = [*command, "shell", str(file), "--no-flows", "--quiet", "--for", "80"]
     out.unlink(missing_ok=True)
-    # Its status is that of the network's accuracy, too: a late packet on a busy machine is noise of the measurement.
+    # The status also depends on the network's accuracy: a late packet on a busy machine is noise of the measurement.
     done = subprocess.run(
         [*shell, "--at", "far", "--", *command, "reflector", "--for", "55", "--at", "home", "--", "sh", "-c", client],
         check=False, capture_output=True, env={**os.environ, "FAIRWAVE_KEY": KEY},
@@ -101,7 +101,7 @@ def measured(known: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def judged(known: dict[str, Any], found: dict[str, Any]) -> list[dict[str, Any]]:
-    """What was found of each direction, and whether it is within the bounds."""
+    """The results of each direction, and whether they are within the bounds."""
     rows = []
     for name in ("up", "down"):
         true, side = known[name], found["network"]["sides"][name]
@@ -151,7 +151,7 @@ def table(found: list[dict[str, Any]]) -> list[str]:
 
 
 def mark(fine: bool) -> str:
-    """A word on what is out of bounds."""
+    """Names the results that are out of bounds."""
     return "" if fine else " **out**"
 
 

@@ -31,7 +31,7 @@ PAGE, KEPT = ROOT / "docs" / "networks.md", Path(__file__).with_suffix(".json")
 BEGIN, END = "<!-- measured: begin (python -m validation networks) -->\n", "<!-- measured: end -->\n"
 
 FAILED = 10
-"""So many links fail in turn, the first of the file."""
+"""Number of links that fail in turn, from the beginning of the file."""
 
 FEW, MANY = 3, 8
 """Numbers of seeds."""
@@ -47,7 +47,7 @@ LARGE: dict[str, Any] = {
         {"kind": "downloads", "size": "1 MB", "share": "100 %"},
     ],
 }  # fmt: skip
-"""Germany50 as it is asked for: 50 nodes, 88 links, 100 Mb/s, 10 000 calls, 60 s."""
+"""Germany50 as required: 50 nodes, 88 links, 100 Mb/s, 10 000 calls, 60 s."""
 
 CASES = ("Germany, 10 000 calls", "Germany, the example", "Poland", "Poland, 8 seeds", "Abilene")
 
@@ -65,13 +65,13 @@ MESHES = {
     "sndlib/norway": "90 %",
     "sndlib/geant": "90 %",
 }
-"""Networks in which most nodes have two links, and others: what their busiest link is offered."""
+"""Networks with mostly two links per node, and others: the offered load of their busiest link."""
 
 COUNTRY: dict[str, Any] = {"cities": 10, "towns": 49, "calls": 100_000, "pairs": 2000}
 """1000 links: cities in a ring with chords; around each a ring of towns, each joined to its city as well."""
 
 TIMES = 10
-"""The planned country is so many times as large."""
+"""Size of the planned country, relative to the largest network here."""
 
 MACHINES, CORES, PRICE = 100, 16, 0.05
 """Machines, cores of each, and the price of a core for an hour in US dollars †."""
@@ -83,10 +83,10 @@ def network(case: str) -> Network:
         return language.parse_table(LARGE, ROOT)
     if case == CASES[1]:
         return language.load(EXAMPLE)
-    return _of_topohub("topozoo/Abilene" if case == "Abilene" else "sndlib/polska", "90 %", "22 s")
+    return load_topohub("topozoo/Abilene" if case == "Abilene" else "sndlib/polska", "90 %", "22 s")
 
 
-def _of_topohub(name: str, busiest: str, duration: str) -> Network:
+def load_topohub(name: str, busiest: str, duration: str) -> Network:
     """A topology of TopoHub with the traffic and the links of the example."""
     table = language.parse(EXAMPLE.read_text(encoding="utf-8"))
     table |= {
@@ -125,7 +125,7 @@ def case(name: str) -> dict[str, Any]:
     by_load = sorted(
         read.topology.links, key=lambda link: max(offered[way] for way in _ways(link)) / link.rate_bps
     )
-    # The median link first: what a variant leaves known is not used by the next, but its runs are kept.
+    # The median link first. A variant does not use results of the previous one, but its runs are kept.
     for key, link in (("median", by_load[len(by_load) // 2]), ("changed", by_load[-1])):
         begin = clock()
         links.answer([widening.widened(read, link.name)])
@@ -143,7 +143,7 @@ def case(name: str) -> dict[str, Any]:
 
 def side_by_side(name: str) -> dict[str, Any]:
     """A network of `CHAINS` or `MESHES` both ways."""
-    read = _of_topohub(name, {**CHAINS, **MESHES}[name], "62 s")
+    read = load_topohub(name, {**CHAINS, **MESHES}[name], "62 s")
     seeds, others = list(range(1, MANY + 1)), list(range(MANY + 1, 2 * MANY + 1))
     begin = time.process_time()
     links = decomposing.Decomposition(seeds, threads=1)
@@ -256,7 +256,7 @@ def page(kept: dict[str, Any]) -> str:
             *OTHER_HEAD,
             *others,
             "",
-            *_beside(kept.get("beside", {})),
+            *_chains_table(kept.get("beside", {})),
             *(_planned(kept["country"]) if "country" in kept else []),
             "",
         ]
@@ -264,7 +264,7 @@ def page(kept: dict[str, Any]) -> str:
 
 
 def _aims(one: dict[str, Any] | None) -> list[str]:
-    """What was to be reached on the first network, next to what was."""
+    """Requirements on the first network, next to the results."""
     if one is None:
         return []
     errors = one["links"]
@@ -306,7 +306,7 @@ OTHER_HEAD = (
 )
 
 
-def _beside(kept: dict[str, Any]) -> list[str]:
+def _chains_table(kept: dict[str, Any]) -> list[str]:
     """The table of chains and meshes."""
     if not kept:
         return []
@@ -350,7 +350,7 @@ BESIDE_FOOT = (
 
 
 def _planned(one: dict[str, Any]) -> list[str]:
-    """The plan for a country, from what the largest network here cost."""
+    """The plan for a country, from the cost of the largest network here."""
     links, calls = one["links"], one["calls"]
     seeds, cores = 3, MACHINES * CORES
     tasks = one["loaded"] * TIMES * seeds
@@ -381,7 +381,7 @@ def _planned(one: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    """Measures what is asked for and writes the page."""
+    """Measures the chosen parts and writes the page."""
     options = argparse.ArgumentParser(prog="python -m validation networks")
     options.add_argument("--only", help="parts of the names of networks, or country; comma-separated")
     options.add_argument("--none", action="store_true", help="only write the page")
@@ -392,7 +392,7 @@ def main() -> None:
         if not any(part.lower() in name.lower() for part in asked):
             continue
         print(name, flush=True)
-        # Each in a process of its own, whose memory says nothing of the others.
+        # Each in a separate process, so that its peak memory is its own.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
             if name == "country":
                 kept["country"] = process.submit(country, **COUNTRY).result()

@@ -78,21 +78,21 @@ AMR_WB = {
     "23.85": 8,
 }
 LOSSY_REFERENCES = ("12.65", "23.05", "23.85")
-"""Modes whose Bpl,wb is in G.113 Table IV.4."""
+"""Modes with a Bpl,wb in G.113 Table IV.4."""
 REFERENCE_LOSSES = (3, 10)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A codec and what the network does to its packets.
+    """A codec and the losses of its packets.
 
     Attributes:
         codec: `direct`, `g722-64`, `amr-wb-12.65`, `opus-24`.
         fec: Opus has in-band FEC.
         loss: Packets lost, percent.
         burst: Burst ratio.
-        reported: Loss of which Opus' encoder knows, percent. Without a loss, it shows the price of the encoder's
-        precautions.
+        reported: Loss that the receiver reports to Opus' encoder, percent. Without a loss, it shows the price of the
+            encoder's precautions.
     """
 
     codec: str
@@ -113,7 +113,7 @@ def conditions() -> list[Condition]:
         found.append(Condition(f"opus-{rate}"))
         for fec in (False, True) if rate in WITH_COPIES else (False,):
             found += [Condition(f"opus-{rate}", fec, loss, burst, reported=loss) for loss, burst in LOSSES]
-            # What copies cost, without a loss. A reported loss alone changes nothing that can be measured.
+            # The cost of copies without a loss. A reported loss alone changes nothing measurable.
             found += [
                 Condition(f"opus-{rate}", fec, reported=loss) for loss, burst in LOSSES if fec and burst == 1
             ]
@@ -137,12 +137,12 @@ def clips(speaker: str, data: Path | None = None) -> list[Clip]:
     """
     package, folder, pattern, count = SPEAKERS[speaker]
     root = fetch([package], data)[0] / folder
-    # Spoken lines of some length; those of games also are shouts.
+    # Spoken lines of some length. Lines of games can also be shouts.
     files = [path for path in sorted(root.glob(pattern)) if path.stat().st_size > 35_000]
     pieces: list[tuple[str, Samples]] = []
     for path in files:
         samples = _read(path)
-        # Clipped recordings would hide what codecs do to loud speech.
+        # Clipped recordings would hide the effect of codecs on loud speech.
         if speaker == "English woman" or (
             4.0 < len(samples) / opus.RATE < 9.0 and np.abs(samples).max() < 32_700
         ):
@@ -160,7 +160,7 @@ def clips(speaker: str, data: Path | None = None) -> list[Clip]:
                 continue
             names.append(piece[0])
             parts += [piece[1], np.zeros(PAUSE, np.int16)]
-        found.append(Clip(speaker, tuple(names), _in_band(np.concatenate(parts)[: WARM_UP + CLIP])))
+        found.append(Clip(speaker, tuple(names), _filter_band(np.concatenate(parts)[: WARM_UP + CLIP])))
     return found
 
 
@@ -176,7 +176,7 @@ def _read(path: Path) -> Samples:
     return sound
 
 
-def _in_band(samples: Samples) -> Samples:
+def _filter_band(samples: Samples) -> Samples:
     """The signal within `BAND_HZ`, not delayed."""
     taps = firwin(401, BAND_HZ, pass_zero=False, fs=opus.RATE)
     filtered = np.rint(fftconvolve(samples.astype(float), taps, mode="same")).clip(-32768, 32767)
@@ -191,7 +191,7 @@ def _level(samples: Samples) -> Samples:
 
 
 def lost(frames: int, loss: float, burst: float, seed: int) -> NDArray[np.bool_]:
-    """Which frames are lost: exactly `loss` percent, in runs `burst` times as long as those of independent losses.
+    """The lost frames: exactly `loss` percent, in runs `burst` times as long as with independent losses.
 
     The same seed loses the same frames for all codecs, so that comparisons between codecs are paired.
     """
@@ -214,7 +214,7 @@ def lost(frames: int, loss: float, burst: float, seed: int) -> NDArray[np.bool_]
 
 
 def heard(clip: Samples, condition: Condition, seed: int) -> tuple[Samples, dict[str, float]]:
-    """What a listener hears of a clip, aligned with it, and facts about its packets."""
+    """The received speech of a clip, aligned with it, and facts about its packets."""
     missing = np.concatenate(
         [
             np.zeros(WARM_UP // opus.FRAME, np.bool_),
@@ -343,7 +343,7 @@ def _build_at_once(
 
 def score(clip: Samples, heard: Samples) -> float:
     """MOS-LQO of a clip by ViSQOL (speech mode), without the warm-up."""
-    reference, degraded = (samples[WARM_UP:] / 32768.0 for samples in (clip, _in_band(heard)))
+    reference, degraded = (samples[WARM_UP:] / 32768.0 for samples in (clip, _filter_band(heard)))
     return float(_visqol().measure_from_arrays(reference, degraded, opus.RATE).moslqo)
 
 

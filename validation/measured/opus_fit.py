@@ -4,11 +4,9 @@
 2. R on the scale to 129: the inverse of G.107 Annex B, times 1.29.
 3. I = R(uncoded) - R(condition) is an impairment in ViSQOL's terms. A line maps it to the scale of G.113 (P.834.1):
    least squares over the codecs of `KNOWN`, without losses.
-4. What losses add to I, compared with the same packets without a loss, has a separate slope: least squares over the
-   codecs of `ROBUST`. ViSQOL weighs coding noise more than gaps, compared with G.113, so that one line cannot map
-   both.
-5. Ie,wb is the mapped impairment without losses, at least 0. Bpl,wb fits G.107.1's Ie,wb,eff to the mapped
-   impairments of lossy conditions by least squares.
+4. The additional I of losses, compared with the same packets without a loss, has a separate slope: least squares over
+the codecs of `ROBUST`. ViSQOL weighs coding noise more than gaps, compared with G.113, so that one line cannot map
+both.
 
 Intervals of 95 % are from a bootstrap: it draws speakers' clips with replacement and repeats all steps.
 """
@@ -106,7 +104,7 @@ def fit(conditions: list[dict[str, Any]], chosen: NDArray[np.intp], *, without: 
     Args:
         conditions: As `docs/opus.json` has them.
         chosen: Places of the clips, some perhaps more than once.
-        without: References whose name begins so are left out.
+        without: References with this beginning of their names are left out.
     """
     mos = np.array([np.array(one["mos"])[chosen].mean() for one in conditions])
     best = next(value for one, value in zip(conditions, mos, strict=True) if one["codec"] == "direct")
@@ -233,7 +231,7 @@ def factors(kept: dict[str, Any], draws: int = DRAWS) -> dict[str, Any]:
         low, high = interval([value(one) for one in drawn])
         return [round(number, digits) for number in (value(best), low, high)]
 
-    def per_rate(rate: int) -> dict[str, list[float]]:
+    def factors_at(rate: int) -> dict[str, list[float]]:
         copies = {"copy": with_interval(lambda one: one.copy[rate], 2)} if rate in best.copy else {}
         return {
             "ie": with_interval(lambda one: one.ie[rate], 1),
@@ -249,7 +247,7 @@ def factors(kept: dict[str, Any], draws: int = DRAWS) -> dict[str, Any]:
         "deviation": round(best.deviation, 1),
         "loss_deviation": round(best.loss_deviation, 1),
         "curve_deviation": round(_curve_deviation(conditions, best), 1),
-        "rates": {str(rate): per_rate(rate) for rate in sorted(best.ie)},
+        "rates": {str(rate): factors_at(rate) for rate in sorted(best.ie)},
     }
 
 

@@ -1,8 +1,7 @@
 """Named cases for servers that forward media: `python -m validation sfu` prints the report, `--page` writes it.
 
-Each case is a small scenario: three people at a server, one path or publisher with a known trouble. The report says how
-often the layer of the troubled picture changes, how long it stands still, and how long it takes to recover. Nothing is
-tuned to a case.
+Each case is a small scenario: three people at a server, one path or publisher with a known trouble. The report has the
+changes of layer of the troubled picture, its frozen time, and the time of its recovery. Nothing is tuned to a case.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ class Case:
 
     Attributes:
         name: Of the case.
-        what: In a sentence.
-        scenario: Three people; ben sees what is reported.
-        sender: Whose picture at ben is reported.
+        what: Description in a sentence.
+        scenario: Three people; the report shows ben's view.
+        sender: The person in the reported picture.
         back: When the trouble ends, s; None for one that lasts.
     """
 
@@ -52,7 +51,7 @@ class Case:
 def meeting(
     links: Mapping[str, Mapping[str, Any]], event: Sequence[Mapping[str, Any]] = (), **server: Any
 ) -> Scenario:
-    """Ann, ben and cho at a server, all with 20 Mb/s each way and 15 ms, but for what `links` says."""
+    """Ann, ben and cho at a server, all with 20 Mb/s each way and 15 ms, unless `links` differs."""
     ends = {
         name: {"rate": "20 Mb/s", "delay": "15 ms"} | dict(links.get(name, {}))
         for name in ("ann", "ben", "cho")
@@ -76,7 +75,7 @@ def rows(results: Results, table: str) -> Any:
 
 
 def lowest() -> float:
-    """What both lowest layers and speech take on the way to ben, b/s, whole packets: as measured on wide paths."""
+    """Rate of both lowest layers and of speech to ben, b/s, whole packets, measured on wide paths."""
     sent = rows(meeting({}).run(1), "media_outbound").filter(time_s=SECONDS - 1.0)
     rate = 0.0
     for one in ("ann", "cho"):

@@ -1,7 +1,7 @@
 """Limits of files of others, and the memory of the worst of them: `python -m validation strangers` (`docs/files.md`).
 
-Each input is as large as its kind may be, or claims more than it holds. A command reads it in a process of its own,
-whose peak memory and time are measured. `--rewrite` writes the page from the kept numbers and the current limits.
+Each input is as large as its kind may be, or claims a larger content. A command reads it in a separate process, and
+its peak memory and time are measured. `--rewrite` writes the page from the kept numbers and the current limits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ELSEWHERE = {
     "kept runs": "fairwave.runs.runs_file.unpacked",
     "kept reading": "fairwave_study.shelf.Shelf",
 }
-"""Readers whose gate is a block within them."""
+"""Readers with the gate as a block inside."""
 
 NETWORK = """
 name = "worst"
@@ -92,7 +92,7 @@ def limits_table() -> str:
 
 
 def worst_files(folder: Path) -> dict[str, tuple[str, Callable[[], object], list[str]]]:
-    """By name: what the input is, a function that writes it, and the command that reads it."""
+    """Inputs by name: description, function that writes it, command that reads it."""
 
     def file(name: str, data: bytes) -> Callable[[], object]:
         return lambda: (folder / name).write_bytes(data)
@@ -197,7 +197,7 @@ def worst_files(folder: Path) -> dict[str, tuple[str, Callable[[], object], list
 
 
 def bomb() -> bytes:
-    """A file of gzip whose contents are 10 GB of zeros."""
+    """A gzip file with 10 GB of zeros."""
     import zlib
 
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)

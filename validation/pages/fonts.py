@@ -1,7 +1,7 @@
 """The fonts of all pages: small subsets of Inter and JetBrains Mono, both under the SIL Open Font License 1.1.
 
-Pages bring their fonts, so that a table is as wide on a machine with few fonts as on any other. The licences permit
-subsets and copies within pages; they lie beside the fonts.
+Pages contain their fonts, so that a table is as wide on a machine with few fonts as on any other. The licences permit
+subsets and copies within pages; their texts are next to the fonts.
 
 The script needs fonttools and Brotli, which fairwave itself does not need, and the packages `inter-ui` 4.1.1 and
 `@fontsource/jetbrains-mono` 5.3.0 from npm:

@@ -1,6 +1,6 @@
-"""Asks fairwave all that `tests/practice` knows the answer of, and writes `docs/practice.md`.
+"""Asks fairwave all questions of `tests/practice` with known answers, and writes `docs/practice.md`.
 
-Ends with status 1 where an answer is not allowed.
+Ends with status 1 if an answer is outside its range.
 """
 
 from __future__ import annotations

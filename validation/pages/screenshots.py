@@ -1,7 +1,7 @@
 """Pictures of pages for the documentation: ``docs/figures/page-*.png``, taken in a browser without a window.
 
-``python -m validation screenshots`` makes the demo and takes the first screens of its pages, and what a phone shows in
-the dark. It needs Chromium (on Debian: ``apt install chromium``) and says so where there is none.
+``python -m validation screenshots`` makes the demo and takes pictures of the first screens of its pages, and of a
+phone in dark mode. It needs Chromium (on Debian: ``apt install chromium``). Without it, it prints a message.
 """
 
 from __future__ import annotations

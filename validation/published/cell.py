@@ -1,32 +1,32 @@
 """A cell of LTE compared with published results: ``docs/cell.md``.
 
-**Gain of proportional fairness.** P. Viswanath, D. Tse and R. Laroia (*Opportunistic beamforming using dumb
-antennas*, IEEE Trans. Information Theory 48(6), 2002) show that with equal users a proportionally fair scheduler
-serves the user whose channel is best. Round robin serves whoever is next. With Rayleigh fading of N users the gain
-is the mean rate of the maximum of N exponential powers over that of one. The rows take the rates of the cell's own
-table of indicators (3GPP TS 36.213) and its ratios. Margin: 5 %.
+**Gain of proportional fairness.** P. Viswanath, D. Tse and R. Laroia (*Opportunistic beamforming using dumb antennas*,
+IEEE Trans. Information Theory 48(6), 2002) show that with equal users a proportionally fair scheduler serves the user
+with the best channel. Round robin serves users in turn. With Rayleigh fading of N users the gain is the mean rate of
+the maximum of N exponential powers, divided by the mean rate of one. The rows take the rates and the ratios of the
+cell's table of indicators (3GPP TS 36.213). Margin: 5 %.
 
 **In proportion.** While the rate grows in proportion to the ratio, the gain is 1 + 1/2 + … + 1/N (the mean of the
 maximum of N exponentials). At a mean ratio of -2 dB the table is closest to that. Margin: 10 %.
 
-**By mean and deviation.** E. Liu and K. Leung (*Proportional fair scheduling: analytical insight under Rayleigh
-fading environment*, WCNC 2008, abstract read; formula †) approximate the rates by a normal distribution: the gain is
-1 + c σ/μ, with c the mean of the maximum of N standard normals. μ and σ are those of the table. Margin: 8 %.
+**By mean and deviation.** E. Liu and K. Leung (*Proportional fair scheduling: analytical insight under Rayleigh fading
+environment*, WCNC 2008, abstract read; formula †) approximate the rates by a normal distribution: the gain is 1 + c
+σ/μ, with c the mean of the maximum of N standard normals, and μ and σ from the table. Margin: 8 %.
 
-**Idle.** H. Holma and A. Toskala (*LTE for UMTS*, section on latency, read as a scanned page) expect 20 ms for a
-ping of a small packet: 4 ms of processing in the terminal and in the base station, 1 ms for the core network,
-scheduling requests every 10 ms. One failed first transmission in ten adds 0.8 ms in each direction, 22 ms in total.
-With resources that are allocated in advance it is about 10 ms. 3GPP TR 36.912 Annex B has 4.8 ms for one direction,
-from the interval to the end of processing, with one failure in ten. Margin: 15 %, and 20 % of what failures add.
+**Idle.** H. Holma and A. Toskala (*LTE for UMTS*, section on latency, read as a scanned page) expect 20 ms for a ping
+of a small packet: 4 ms of processing in the terminal and in the base station, 1 ms for the core network, scheduling
+requests every 10 ms. One failed first transmission in ten adds 0.8 ms in each direction, 22 ms in total. With
+resources that are allocated in advance it is about 10 ms. 3GPP TR 36.912 Annex B has 4.8 ms for one direction, from
+the interval to the end of processing, with one failure in ten. Margin: 15 %, and 20 % of the increase by failures.
 
 **Measured.** Epitiro measured a network in Finland in 2011 (FierceWireless, read): 23 ms, at most 38 ms. AT&T's in
-Houston had 49 ms on average and 40 ms at least (F. Rayal, 2011, read): what scheduling and errors add is 9 ms,
-whatever the distance. Margins: 20 %; the 99th percentile must be below 38 ms; 30 % of the 9 ms.
+Houston had 49 ms on average and 40 ms at least (F. Rayal, 2011, read): scheduling and errors add 9 ms at any distance.
+Margins: 20 %; the 99th percentile must be below 38 ms; 30 % of the 9 ms.
 
-**Loaded.** J. Garcia, S. Alfredsson and A. Brunstrom (EuCNC 2015, abstract read) measured four networks in Sweden: a
-user's own traffic in the background raises delay by an order of magnitude. Here the user downloads by CUBIC, the
-base station keeps 1.5 MB as in the network `lte` (†), and the server is 10 ms away. The mean round trip must grow to
-at least 10 times, margin 50 %.
+**Loaded.** J. Garcia, S. Alfredsson and A. Brunstrom (EuCNC 2015, abstract read) measured four networks in Sweden:
+background traffic of the same user raises delay by an order of magnitude. Here the user downloads by CUBIC, the base
+station keeps 1.5 MB as in the network `lte` (†), and the server is 10 ms away. The mean round trip must grow to at
+least 10 times, margin 50 %.
 
 **Settings.** 50 resource blocks, one layer. Fading of 20 Hz, reported each millisecond, average rates over 1 s, runs
 of 60 s. Pings every 37 ms for 120 s, from hosts that send at once. The gain compares N users with one alone. Each
@@ -77,7 +77,7 @@ NORMAL = {2: 0.5642, 4: 1.0294, 8: 1.4236, 16: 1.7660}
 
 
 def moment(users: int, mean: float, power: int = 1) -> float:
-    """Mean of the rate to some power, where the ratio is the largest of ``users`` exponentials with this mean (dB)."""
+    """Mean of a power of the rate, for the largest ratio of ``users`` exponentials with this mean (dB)."""
     total, before = 0.0, 0.0
     for ratio, rate in INDICATORS:
         above = math.exp(-(10 ** ((ratio - mean) / 10)))
@@ -86,8 +86,8 @@ def moment(users: int, mean: float, power: int = 1) -> float:
     return total
 
 
-def by_order(users: int, mean: float) -> float:
-    """The gain of the best of so many users."""
+def gain_of_best(users: int, mean: float) -> float:
+    """The gain of the best of ``users`` users."""
     return moment(users, mean) / moment(1, mean)
 
 
@@ -96,14 +96,14 @@ def harmonic(users: int, _: float) -> float:
     return sum(1 / k for k in range(1, users + 1))
 
 
-def by_deviation(users: int, mean: float) -> float:
+def gain_of_normal(users: int, mean: float) -> float:
     """The gain for rates that are normally distributed."""
     first, second = moment(1, mean), moment(1, mean, 2)
     return 1 + math.sqrt(second - first**2) / first * NORMAL[users]
 
 
 def fading(users: int, mean: float, scheduler: str) -> fairwave.Scenario:
-    """Users whose channels fade alike, each with more than it can carry."""
+    """Users with equal fading, each with more data than its channel carries."""
     channel = {"snr": mean, "doppler": 20.0, "report": "1 ms", "report-delay": "0 s"}
     medium = {
         "law": "cell",
@@ -135,14 +135,16 @@ def fading(users: int, mean: float, scheduler: str) -> fairwave.Scenario:
 def gains(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     """Proportional fairness over one user alone."""
     for part, mean, formula, numbers, margin in (
-        ("order", 10.0, by_order, (2, 4, 8, 16), 0.05),
+        ("order", 10.0, gain_of_best, (2, 4, 8, 16), 0.05),
         ("harmonic", -2.0, harmonic, (2, 4, 8), 0.10),
-        ("normal", 5.0, by_deviation, (2, 4, 8, 16), 0.08),
+        ("normal", 5.0, gain_of_normal, (2, 4, 8, 16), 0.08),
     ):
         alone = [run["u0"] for run in goodputs(fading(1, mean, "round-robin"), seeds, threads)]
         for users in numbers:
             runs = goodputs(fading(users, mean, "proportional-fair"), seeds, threads)
-            ours = Estimate.of([sum(run.values()) / one for run, one in zip(runs, alone, strict=True)])
+            ours = Estimate.from_values(
+                [sum(run.values()) / one for run, one in zip(runs, alone, strict=True)]
+            )
             name = f"{users} users, {mean:g} dB"
             published = formula(users, mean)
             yield Row(part, name, "ratio", published, ours, margin, relative=True, memory=part == "normal")
@@ -193,7 +195,9 @@ def round_trips(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     """Round trips of an idle user, and of one who downloads."""
 
     def row(name: str, unit: str, published: float, ours: list[float], margin: float, bound: str = "") -> Row:
-        return Row("trips", name, unit, published, Estimate.of(ours), margin, relative=True, bound=bound)
+        return Row(
+            "trips", name, unit, published, Estimate.from_values(ours), margin, relative=True, bound=bound
+        )
 
     faultless = [run["mean"] for run in trips(idle(error=0.0), seeds, threads)]
     runs = trips(idle(), seeds, threads)
@@ -281,7 +285,7 @@ NOTES = {
         " rest. How often Finland's users could send a request is not known."
     ),
 }
-"""What was found about differences, by part."""
+"""Causes of differences, by part."""
 
 CHANGED = (
     (
@@ -296,7 +300,7 @@ CHANGED = (
     ),
     "No margin was changed.",
 )
-"""What was changed after a look at results."""
+"""Changes after a look at results."""
 
 
 def main() -> None:

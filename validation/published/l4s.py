@@ -6,15 +6,15 @@ b256daedc767) in network namespaces. `htb` shapes one bottleneck. Two flows run 
 counts. Each pair was measured once, in either order of starting.
 
 **Settings.** The bottleneck sends 1500 bytes of IP in the time that `htb` takes for the 1514 bytes of Ethernet. Queues
-have the sizes and defaults of Linux. Flows have the preset `linux` and start 50 to 150 ms apart, drawn by the seed. The
-last third counts. The Prague of 2020 depended on its round trip, so it runs with `rtt-virtual = "0 s"`; *current
-Prague* runs without that setting. CUBIC does not ask for marks here; the laboratory does not say whether its CUBIC did.
+have the sizes and defaults of Linux. Flows have the preset `linux` and start 50 to 150 ms apart, drawn by the seed.
+The last third counts. The Prague of 2020 depended on its round trip, so it runs with `rtt-virtual = "0 s"`; *current
+Prague* runs without that setting. CUBIC does not ask for marks here; the laboratory does not mention whether its CUBIC
+did.
 
 **Margin.** A pair is *alike* if the share of the first flow is within 0.1 of the laboratory's, or between its two
-measurements. This was fixed when at most a dozen rows had been seen, and nothing was tuned to the table. One word came
-later: what is not alike is within *chance* if the laboratory's single run lies where 95 % of single runs lie here.
-`validation/published/l4s.toml` gives the reasons for all others, and the run fails where a reason is missing or not
-needed.
+measurements. This was fixed after a look at a dozen rows at most, and nothing was tuned to the table. A third verdict
+came later: other pairs are within *chance* if the laboratory's single run is in the range of 95 % of single runs here.
+`validation/published/l4s.toml` gives the reasons for all others. The run fails if a reason is missing or not needed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Row:
 
     @property
     def shares(self) -> list[float]:
-        """The first flow's part of what both got, one for each measurement."""
+        """The first flow's share of the goodput, one per measurement."""
         return [one / (one + other) for one, other in self.measured]
 
     @property
@@ -91,7 +91,7 @@ def rows() -> list[Row]:
 
 
 def scenario(row: Row, today: bool) -> fairwave.Scenario:
-    """The row here; with Prague as it is today, or as it was then."""
+    """The row's scenario, with the current Prague or with Prague of 2020."""
     queue: dict[str, Any] = {
         "dualpi2": {"discipline": "dualpi2", "capacity": {"packets": 10_000}},
         "pfifo": {"discipline": "drop-tail", "capacity": {"packets": 1000 if row.rate_mbps == 50 else 200}},
@@ -133,13 +133,13 @@ def scenario(row: Row, today: bool) -> fairwave.Scenario:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row and what it is here: the goodputs' means over seeds, Mb/s, and the first flow's share."""
+    """A row and its results: the goodputs' means over seeds, Mb/s, and the first flow's share."""
 
     row: Row
     goodputs: tuple[float, float]
     share: Estimate
     today: Estimate | None
-    """With Prague as it is today, where that matters."""
+    """The share with the current Prague, if the row has Prague."""
 
     @property
     def alike(self) -> bool:
@@ -152,7 +152,7 @@ class Outcome:
         """`alike`, `chance` or `off`."""
         if self.alike:
             return "alike"
-        # A single run's deviation is that of the mean times the root of the number of runs.
+        # A single run's deviation is the mean's deviation times the root of the number of runs.
         single = self.share.half * math.sqrt(self.share.count + 1)
         near = any(abs(share - self.share.mean) <= single for share in self.row.shares)
         return "chance" if near else "off"
@@ -169,7 +169,7 @@ def run(row: Row, seeds: Sequence[int], threads: int | None = None) -> Outcome:
         return [(one["flow0"], one["flow1"]) for one in by_run.values()]
 
     def share(pairs: list[tuple[float, float]]) -> Estimate:
-        return Estimate.of([one / (one + other) for one, other in pairs])
+        return Estimate.from_values([one / (one + other) for one, other in pairs])
 
     then = goodputs(today=False)
     matters = row.queue == "dualpi2" and any(name == "prague" for name, _ in (row.first, row.second))
@@ -221,7 +221,7 @@ def _lines(outcomes: Sequence[Outcome], seeds: int) -> Iterator[str]:
     for pair, found in by_pair.items():
         yield f"| {pair} | " + " | ".join(found.get(place, "–") for place in places) + " |"
     yield ""
-    yield from _off(outcomes)
+    yield from _explain_differences(outcomes)
     yield "## Method and all numbers"
     yield ""
     method = about[1].rstrip().splitlines()
@@ -236,7 +236,7 @@ def _pair(row: Row) -> str:
     return f"{first} : {second}"
 
 
-def _off(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _explain_differences(outcomes: Sequence[Outcome]) -> Iterator[str]:
     known = reasons()
     by_reason: dict[str, list[str]] = {}
     for one in outcomes:
@@ -272,7 +272,7 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def stored(kept: Sequence[dict[str, Any]]) -> list[Outcome]:
-    """The outcomes whose numbers `docs/l4s.json` keeps."""
+    """The outcomes in `docs/l4s.json`."""
 
     def outcome(one: dict[str, Any]) -> Outcome:
         row = one["row"]

@@ -30,7 +30,7 @@ BOUNDS = {"": "", "at least": "≥ ", "at most": "≤ "}
 
 @dataclass(frozen=True)
 class Row:
-    """One number: what was published, what fairwave gives, and how far they may differ."""
+    """One number: the published value, fairwave's, and the allowed difference."""
 
     part: str
     name: str
@@ -88,7 +88,7 @@ def section(
     digits: int | None = None,
     note: str | None = None,
 ) -> Iterator[str]:
-    """One part of a page: its heading, its rows, and what was found about differences."""
+    """One part of a page: its heading, its rows, and causes of differences."""
     yield f"## {title}"
     yield ""
     yield f"| | {source} | fairwave | difference | margin | |"
@@ -122,17 +122,17 @@ def verdict(rows: Sequence[Row]) -> str:
 
 
 def keep(file: Path, rows: Sequence[Row], **more: Any) -> None:
-    """Writes the rows' numbers, and what else the page needs, to its data file."""
+    """Writes the rows' numbers and other data of the page to its data file."""
     data = {"rows": [asdict(row) for row in rows], **more}
     file.write_text(writing.compact(data, 2), encoding="utf-8")
 
 
 def stored(kept: Sequence[dict[str, Any]]) -> list[Row]:
-    """The rows whose numbers a data file keeps."""
+    """The rows in a data file."""
     return [Row(**{**one, "ours": Estimate(**one["ours"])}) for one in kept]
 
 
-def by_group(
+def group_flows(
     scenario: fairwave.Scenario, seeds: Sequence[int], threads: int | None
 ) -> list[dict[str, dict[str, Any]]]:
     """The row of each flow group's last flow, run by run."""
@@ -148,5 +148,5 @@ def goodputs(
     """Bits of payload per second of each flow group, run by run."""
     return [
         {name: flow["goodput_bps"] for name, flow in run.items()}
-        for run in by_group(scenario, seeds, threads)
+        for run in group_flows(scenario, seeds, threads)
     ]

@@ -1,28 +1,27 @@
 """Wi-Fi compared with published results: ``docs/wifi.md``.
 
-**Bianchi.** G. Bianchi, *Performance analysis of the IEEE 802.11 distributed coordination function* (IEEE JSAC
-18(3), 2000), gives the throughput of stations that always have a packet to send, as the fixed point of two
-equations (7 and 9). The parameters are those of its Table II: 1 Mb/s, 8184 bits of payload, slots of 50 µs, SIFS 28
-µs, DIFS 128 µs, windows from 32 slots, no limit of retries. The analysis neglects that only a station that has just
-transmitted can have the first slot after DIFS. Margin: 2 %.
+**Bianchi.** G. Bianchi, *Performance analysis of the IEEE 802.11 distributed coordination function* (IEEE JSAC 18(3),
+2000), gives the throughput of stations that always have a packet to send, as the fixed point of two equations (7 and
+9). The parameters are from its Table II: 1 Mb/s, 8184 bits of payload, slots of 50 µs, SIFS 28 µs, DIFS 128 µs,
+windows from 32 slots, no limit of retries. The analysis neglects that only a station that has just transmitted can
+have the first slot after DIFS. Margin: 2 %.
 
 **Delay.** A station of N that all always send completes a packet every N · 8184 bits / throughput on average, because
 nothing is lost. Its queue of 20 packets is always full, so by Little's law a packet waits 20 times that in the queue.
-Runs of 150 s, of which the first 30 s do not count. Margin: 2 %.
+Runs of 150 s; the first 30 s do not count. Margin: 2 %.
 
 **Performance anomaly.** M. Heusse, F. Rousseau, G. Berger-Sabbatel and A. Duda, *Performance anomaly of 802.11b*
-(INFOCOM 2003), derive what each of N stations gets if one of them transmits at 1 Mb/s and the others at 11 Mb/s.
-They approximate contention without a fixed point. The formula also holds for a slow station at 2 or 5.5 Mb/s.
+(INFOCOM 2003), derive the throughput of each of N stations if one of them transmits at 1 Mb/s and the others at 11
+Mb/s. They approximate contention without a fixed point. The formula also holds for a slow station at 2 or 5.5 Mb/s.
 Margin: 10 %, for the slow station and for the fast ones. †: the formula was written down without the paper at hand.
 Their measurements are not compared, because no copy of the tables was found.
 
-**Not checked.** † marks numbers that were written down without the publication at hand. They must be compared with it
-before anybody relies on a row. Bianchi's parameters were found again in programs of others. Of papers with *abstract
-read* only the abstract was at hand.
+**Not checked.** † marks numbers that were written down without the publication at hand. Compare them with it before
+you rely on a row. Bianchi's parameters were found again in programs of others. Of papers with *abstract read* only the
+abstract was at hand.
 
-**Settings.** Each row ran under several seeds; intervals have 95 %. Sources send more than the
-channel carries. The driver's buffer, the aggregates' limit of 4 ms and the airtime per turn are those of ath9k,
-which are the defaults.
+**Settings.** Each row ran under several seeds; intervals have 95 %. Sources send more than the channel carries. The
+driver's buffer, the aggregates' limit of 4 ms and the airtime per turn have ath9k's values, which are the defaults.
 """
 
 from __future__ import annotations
@@ -59,17 +58,17 @@ DATA = ROOT / "docs" / "wifi.json"
 def tau(stations: int, window: int, stages: int) -> float:
     """Bianchi's probability that a station transmits in a slot (eq. 7 and 9), by bisection."""
 
-    def of(p: float) -> float:
+    def send_probability(p: float) -> float:
         return 2 / (1 + window + p * window * sum((2 * p) ** k for k in range(stages)))
 
     low, high = 0.0, 1.0
     for _ in range(100):
         middle = (low + high) / 2
-        if 1 - (1 - of(middle)) ** (stations - 1) > middle:
+        if 1 - (1 - send_probability(middle)) ** (stations - 1) > middle:
             low = middle
         else:
             high = middle
-    return of(low)
+    return send_probability(low)
 
 
 def bianchi(stations: int, stages: int, announced: bool) -> float:
@@ -134,7 +133,7 @@ SATURATED = [
 def bianchis(
     stations: int, stages: int, announced: bool, offered: float = 2e6, seconds: int = 65, warmup: int = 5
 ) -> fairwave.Scenario:
-    """Stations with Bianchi's parameters that always send; together they offer so many bits per second."""
+    """Stations with Bianchi's parameters that always send; together they offer ``offered`` bits per second."""
     medium: dict[str, Any] = {
         "standard": "802.11b",
         "edca": False,
@@ -162,7 +161,7 @@ def saturation(
         sums = [sum(run.values()) * 1023 / (1023 - HEADERS) / 1e6 for run in runs]
         name = f"{stations} stations, window 32 to {32 * 2**stages}" + (", RTS and CTS" if announced else "")
         published = bianchi(stations, stages, announced) / 1e6
-        yield Row("saturation", name, "Mb/s", published, Estimate.of(sums), 0.02, relative=True)
+        yield Row("saturation", name, "Mb/s", published, Estimate.from_values(sums), 0.02, relative=True)
 
 
 def delay(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
@@ -179,11 +178,11 @@ def delay(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
         means = [waits[run] / packets[run] for run in waits]
         published = 20 * stations * 8184 / bianchi(stations, 5, announced=False) * 1e3
         name = f"{stations} stations: wait in a queue of 20 packets"
-        yield Row("delay", name, "ms", published, Estimate.of(means), 0.02, relative=True)
+        yield Row("delay", name, "ms", published, Estimate.from_values(means), 0.02, relative=True)
 
 
 def heusse(stations: int, slow: float) -> float:
-    """What each of so many stations gets if one transmits at ``slow`` and the others at 11 Mb/s, bits per second."""
+    """Throughput of each station if one transmits at ``slow`` and the others at 11 Mb/s, bits per second."""
     fast, size, header, window, slot = 11e6, 1500.0, 38.0, 31, 20e-6
     control = 192e-6 + 14 * 8 / 2e6
     collisions = 1 - (1 - 1 / window) ** (stations - 1)
@@ -221,7 +220,7 @@ def anomaly(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
                 f"{case}: {name}",
                 "Mb/s",
                 published,
-                Estimate.of(ours),
+                Estimate.from_values(ours),
                 0.10,
                 relative=True,
                 memory=True,
@@ -275,7 +274,7 @@ def fifty() -> fairwave.Scenario:
 
 
 def speed() -> dict[str, float]:
-    """What these 50 stations cost: the least of several runs, set-up included."""
+    """CPU time of these 50 stations: the minimum of several runs, with the set-up."""
     scenario = fifty()
     took = []
     for _ in range(9):
@@ -294,7 +293,7 @@ PARTS = {
     "delay": (delay, "Delay of stations that always send", "Bianchi 2000 and Little's law", None),
     "anomaly": (anomaly, "One slow station among fast ones", "Heusse et al. 2003, formula", 3),
     "calls": (wifi_calls.calls, "Calls on 802.11b", "Garg & Kappes 2003", None),
-    "airtime": (wifi_calls.by_airtime, "Calls on 802.11b by airtime", "Gast 2005, count", None),
+    "airtime": (wifi_calls.compare_airtime, "Calls on 802.11b by airtime", "Gast 2005, count", None),
     "protection": (wifi_calls.protection, "A call among data", "Dangerfield et al. 2006, testbed", None),
     "fairness": (wifi_fairness.fairness, "Airtime fairness", "Høiland-Jørgensen et al. 2017, Table 1", None),
     "linux": (wifi_fairness.commit, "Airtime fairness in Linux", "commit 63fefa05", None),
@@ -307,7 +306,7 @@ PARTS = {
         None,
     ),
 }
-"""What makes the rows of a part, its title, its source, and digits where the unit's are too few."""
+"""A part: the function for its rows, title, source, and digits if the unit's are too few."""
 
 
 AFTERWARDS = {"small"}
@@ -383,7 +382,7 @@ NOTES = {
         " 1.00 and 1.24 is not known."
     ),
 }
-"""What was found about differences, by part."""
+"""Causes of differences, by part."""
 
 CHANGED = (
     (
@@ -409,7 +408,7 @@ CHANGED = (
         "No margin was changed. The part with aggregates of 19 packets was added after a look and does not count."
     ),
 )
-"""What was changed after a look at results."""
+"""Changes after a look at results."""
 
 
 def main() -> None:

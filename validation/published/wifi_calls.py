@@ -1,11 +1,11 @@
 """Calls over Wi-Fi next to published counts.
 
 **Calls.** S. Garg and M. Kappes measured 802.11b at 11 Mb/s (*An experimental study of throughput for UDP and VoIP
-traffic in IEEE 802.11b networks*, WCNC 2003, abstract read): 6.1 Mb/s for one station, six calls of G.711 with 10 ms of
-speech in a packet, and 900 kb/s that each call takes from data. Their bound for 20 ms is 12 calls at 11 Mb/s and 3 at
-1 Mb/s (*Can I add a VoIP call?*, ICC 2003, abstract read). Here a number of calls fits if all directions keep an
-average MOS of 3.6. The row has the largest number that fits under each seed. The data is a station's that always
-sends, next to none and to five calls. Margins: 3 % of the throughput, one call, 15 % of what a call takes.
+traffic in IEEE 802.11b networks*, WCNC 2003, abstract read): 6.1 Mb/s for one station, six calls of G.711 with 10 ms
+of speech in a packet, and 900 kb/s that each call takes from data. Their bound for 20 ms is 12 calls at 11 Mb/s and 3
+at 1 Mb/s (*Can I add a VoIP call?*, ICC 2003, abstract read). Here a number of calls fits if all directions keep an
+average MOS of 3.6. The row has the largest number that fits under each seed. The data comes from a station that always
+sends, next to none and to five calls. Margins: 3 % of the throughput, one call, 15 % of a call's share.
 
 **Calls by airtime.** M. Gast counts how many calls an access point of 802.11b carries if nothing collides and each
 frame waits for about half of the window (*Maximum number of VoIP telephone calls per 802.11b access point*,
@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from validation.published.rows import FULL, UDP, Row, by_group
+from validation.published.rows import FULL, UDP, Row, group_flows
 from validation.verdict import Estimate
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def call_scenario(
     preamble: str = "long",
     data: bool = False,
 ) -> fairwave.Scenario:
-    """So many calls between stations and the wire, over 802.11b; with ``data`` a station that always sends."""
+    """Calls between stations and the wire, over 802.11b; with ``data`` a station that always sends."""
     names = [f"s{place}" for place in range(calls)]
     medium = {"law": "wifi", "access-point": "ap", **B, "channel": {"mcs": mcs}}
     if preamble == "short":
@@ -100,34 +100,34 @@ def fitting(
 
 
 def calls(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
-    """One station's throughput, what a call takes from it, and how many calls fit."""
+    """One station's throughput, the share that a call takes from it, and the number of calls that fit."""
     rates = {
         number: [
             run["data"]["goodput_bps"]
-            for run in by_group(call_scenario(number, 3, "10 ms", data=True), seeds, threads)
+            for run in group_flows(call_scenario(number, 3, "10 ms", data=True), seeds, threads)
         ]
         for number in (0, 5)
     }
-    alone = Estimate.of([rate / 1e6 for rate in rates[0]])
+    alone = Estimate.from_values([rate / 1e6 for rate in rates[0]])
     yield Row("calls", "one station alone at 11 Mb/s (measured)", "Mb/s", 6.1, alone, 0.03, relative=True)
     each = [(before - after) / 5e3 for before, after in zip(rates[0], rates[5], strict=True)]
     name = "what a call takes from data, 10 ms in a packet (measured)"
-    yield Row("calls", name, "kb/s", 900, Estimate.of(each), 0.15, relative=True)
+    yield Row("calls", name, "kb/s", 900, Estimate.from_values(each), 0.15, relative=True)
     for name, mcs, packet, published in (
         ("calls, 10 ms in a packet, 11 Mb/s (measured)", 3, "10 ms", 6),
         ("calls, 20 ms in a packet, 11 Mb/s (bound)", 3, "20 ms", 12),
         ("calls, 20 ms in a packet, 1 Mb/s (bound)", 0, "20 ms", 3),
     ):
         found = [float(fitting(mcs, packet, seed, threads)) for seed in seeds]
-        yield Row("calls", name, "calls", published, Estimate.of(found), 1.0, relative=False)
+        yield Row("calls", name, "calls", published, Estimate.from_values(found), 1.0, relative=False)
 
 
-def by_airtime(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
+def compare_airtime(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
     """How many calls fit, next to Gast's count."""
     for codec, rate, mcs, preamble, published in AIRTIME:
         found = [float(fitting(mcs, "20 ms", seed, threads, codec, preamble)) for seed in seeds]
         name = f"{codec.upper().replace('G7', 'G.7')}, {rate} Mb/s, {preamble} preamble"
-        yield Row("airtime", name, "calls", published, Estimate.of(found), 1.0, relative=False)
+        yield Row("airtime", name, "calls", published, Estimate.from_values(found), 1.0, relative=False)
 
 
 def among_data(stations: int, *, edca: bool) -> fairwave.Scenario:
@@ -160,21 +160,21 @@ def among_data(stations: int, *, edca: bool) -> fairwave.Scenario:
 
 def lost(stations: int, seeds: Sequence[int], threads: int | None, *, edca: bool) -> list[float]:
     """The share of the call's packets that are lost, run by run."""
-    runs = by_group(among_data(stations, edca=edca), seeds, threads)
+    runs = group_flows(among_data(stations, edca=edca), seeds, threads)
     return [(run["call"]["dropped"] + run["call"]["lost"]) / run["call"]["packets_sent"] for run in runs]
 
 
 def protection(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
-    """What data does to a call, without and with EDCA."""
+    """The effect of data on a call, without and with EDCA."""
 
     def breaking(seed: int) -> float:
         return next(
             float(count) for count in range(1, 31) if lost(count, [seed], threads, edca=False)[0] > 0.1
         )
 
-    found = Estimate.of([breaking(seed) for seed in seeds])
+    found = Estimate.from_values([breaking(seed) for seed in seeds])
     name = "DCF: stations with data until the call loses more than 10 % (measured)"
     yield Row("protection", name, "stations", 5, found, 1.0, relative=False)
-    held = Estimate.of(lost(18, seeds, threads, edca=True))
+    held = Estimate.from_values(lost(18, seeds, threads, edca=True))
     name = "EDCA: what a call as voice loses next to 18 stations with data"
     yield Row("protection", name, "share", 0.10, held, 0.0, relative=False, bound="at most")

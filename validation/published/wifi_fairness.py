@@ -2,19 +2,19 @@
 
 **Airtime fairness.** T. Høiland-Jørgensen, M. Kazior, D. Täht, P. Hurtig and A. Brunstrom, *Ending the anomaly:
 achieving low latency and airtime fairness in WiFi* (USENIX ATC 2017), measured Linux: one access point (802.11n,
-ath9k), two fast stations (144.4 Mb/s) and a slow one (7.2 Mb/s), with UDP to each of them. Table 1 has the shares
-of the airtime by the paper's model from the measured sizes of aggregates, and the measured throughputs. Margins:
-0.05 of the airtime, 30 % of the throughput, which is about what separates the paper's model from its measurement.
-Nothing was tuned to the table.
+ath9k), two fast stations (144.4 Mb/s) and a slow one (7.2 Mb/s), with UDP to each of them. Table 1 has the shares of
+the airtime by the paper's model from the measured sizes of aggregates, and the measured throughputs. Margins: 0.05 of
+the airtime, 30 % of the throughput, about the distance between the paper's model and its measurement. Nothing was
+tuned to the table.
 
-**Linux.** The change that brought the scheduler into ath9k (commit 63fefa05, 2016, read) has what its author measured
+**Linux.** The change that brought the scheduler into ath9k (commit 63fefa05, 2016, read) has its author's measurements
 with two stations at the highest rate of 20 MHz and one at the lowest, before and after. It does not name the traffic;
-here it is a download by CUBIC to each. Margin: 30 %. Its numbers for 30 stations are not compared: one of them sends at
-1 Mb/s, a rate of 802.11b that stations of 802.11n do not have here.
+here it is a download by CUBIC to each. Margin: 30 %. Its numbers for 30 stations are not compared: one of them sends
+at 1 Mb/s, a rate of 802.11b that stations of 802.11n do not have here.
 
-**Latency.** The paper's abstract (read) says that latency under load falls by an order of magnitude. Here pings go to a
-fast and to the slow station while all three download by CUBIC. The row divides the median round trip with one queue
-of 1000 packets by that with airtime fairness. It must be at least 10.
+**Latency.** According to the paper's abstract (read), latency under load falls by an order of magnitude. Here pings go
+to a fast and to the slow station while all three download by CUBIC. The row divides the median round trip with one
+queue of 1000 packets by the median with airtime fairness. It must be at least 10.
 
 **A call.** The paper's table of VoIP has the MOS of a call to the slow station while all three stations download, and
 the sum of the downloads, for traffic as best effort and as voice. The wire adds 5 ms. FQ-CoDel is the queue
@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from validation.published.rows import FULL, UDP, Row, by_group
+from validation.published.rows import FULL, UDP, Row, group_flows
 from validation.verdict import Estimate
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def fairness(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
                     f"{queue}: {what} of the {said} one",
                     unit,
                     published,
-                    Estimate.of(ours),
+                    Estimate.from_values(ours),
                     margin,
                     relative=unit != "share",
                     memory=True,
@@ -130,15 +130,15 @@ def fairness(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
 def commit(seeds: Sequence[int], threads: int | None, frames: int = 64, part: str = "linux") -> Iterator[Row]:
     """What Linux's commit reports."""
     for queues, rates in LINUX.items():
-        runs = by_group(three(queues, tcp=True, frames=frames), seeds, threads)
+        runs = group_flows(three(queues, tcp=True, frames=frames), seeds, threads)
         queue = {"fq-codel": "before", "airtime": "after"}[queues]
         for (name, said), rate in zip(STATIONS.items(), rates, strict=True):
-            ours = Estimate.of([run[name]["goodput_bps"] / 1e6 for run in runs])
+            ours = Estimate.from_values([run[name]["goodput_bps"] / 1e6 for run in runs])
             yield Row(part, f"{queue}: throughput of the {said} one", "Mb/s", rate, ours, 0.30, relative=True)
 
 
 def latency(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
-    """By what latency under load falls."""
+    """The factor by which latency under load falls."""
     pings = [
         {
             "name": f"ping-{name}",
@@ -158,7 +158,7 @@ def latency(seeds: Sequence[int], threads: int | None) -> Iterator[Row]:
                 medians.setdefault((queues, row["group"]), []).append(row["p50_s"])
     for name, said in (("fast1", "a fast"), ("slow", "the slow")):
         pairs = zip(medians["fifo", f"ping-{name}"], medians["airtime", f"ping-{name}"], strict=True)
-        ours = Estimate.of([before / after for before, after in pairs])
+        ours = Estimate.from_values([before / after for before, after in pairs])
         yield Row(
             "latency",
             f"one queue / airtime fairness: round trip of {said} station",
@@ -184,13 +184,13 @@ def call(seeds: Sequence[int], threads: int | None, frames: int = 64, part: str 
                 "dscp": dscp,
             }
             scenario = three(queues, queue=queue, tcp=True, wire="5 ms", frames=frames, more=[voice])
-            runs = by_group(scenario, seeds, threads)
+            runs = group_flows(scenario, seeds, threads)
             mos, total = published[place]
-            ours = Estimate.of([run["call"]["mos"] for run in runs])
+            ours = Estimate.from_values([run["call"]["mos"] for run in runs])
             said = f"{name}, call as {marked}"
             yield Row(part, f"{said}: MOS", "MOS", mos, ours, 0.5, relative=False, memory=True)
             sums = [sum(run[one]["goodput_bps"] for one in STATIONS) / 1e6 for run in runs]
-            total_ours = Estimate.of(sums)
+            total_ours = Estimate.from_values(sums)
             yield Row(part, f"{said}: downloads", "Mb/s", total, total_ours, 0.30, relative=True, memory=True)
 
 

@@ -1,4 +1,4 @@
-"""Browsers and simulation side by side: quantities over time as bands over runs, and what is compared of them."""
+"""Browsers and simulation: quantities over time as bands over runs, and their comparison."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is drawn over time, and compared.
+    """A quantity of the figures and of the comparison.
 
     Attributes:
         name: In words.
         unit: Of the values.
-        margin: How far the means may lie apart, as a share of the browsers'; stated before the first call.
+        margin: Allowed difference of the means, as a share of the browsers' mean; stated before the first call.
         floor: Differences below this, in the unit, do not count.
     """
 
@@ -46,7 +46,7 @@ QUANTITIES = (
     Quantity("lost packets", "%", 0.50, 1.0),
     Quantity("frozen", "%", 0.50, 3.0),
 )
-"""What is compared, each with its margin: fixed after half a minute of one call had been seen, before all others."""
+"""The quantities with their margins, fixed after a look at half a minute of one call, before all others."""
 
 TRACES = ("estimate", "received", "round trip")
 """Those that are drawn over time."""
@@ -58,7 +58,7 @@ class Runs:
 
     Attributes:
         times: Whole seconds.
-        traces: Name of a quantity to a row per session, a column per second; NaN where there is nothing.
+        traces: Name of a quantity to a row per session, a column per second; NaN for missing values.
         means: Name of a quantity to a value per session, over the time in which all calls are there.
         begins: When calls begin, mean, seconds.
         latest: When the latest begins.
@@ -71,7 +71,7 @@ class Runs:
     latest: float
 
 
-def _at(times: Sequence[float], values: Sequence[float | None], seconds: Series) -> Series:
+def _sample(times: Sequence[float], values: Sequence[float | None], seconds: Series) -> Series:
     """The latest value at or before each second; NaN before the first."""
     known = [(at, one) for at, one in zip(times, values, strict=True) if one is not None]
     if not known:
@@ -89,7 +89,7 @@ class Side:
     Attributes:
         count: How many calls.
         times: Whole seconds.
-        bands: Name of a quantity to its least, median and largest value in each second; NaN where there is none.
+        bands: Name of a quantity to its minimum, median and maximum in each second; NaN for missing values.
         intervals: Name of a quantity to its mean over calls, and the half width of the 95 % interval.
         begins: When calls begin, mean, seconds.
         latest: When the latest begins.
@@ -123,7 +123,7 @@ class Side:
 
 
 def summarise(runs: Runs, sessions: int = 1) -> Side:
-    """Bands over all sessions, and intervals over calls of so many sessions each."""
+    """Bands over all sessions, and intervals over calls of ``sessions`` sessions each."""
     from fairwave.measuring.statistics import interval
 
     with warnings.catch_warnings():  # before the first sample there is nothing
@@ -140,14 +140,14 @@ def summarise(runs: Runs, sessions: int = 1) -> Side:
     return Side(count, runs.times, bands, intervals, runs.begins, runs.latest)
 
 
-def of_browsers(case: Case, calls: Sequence[Call]) -> Runs:
-    """What calls of browsers came to, session by session."""
+def measure_browsers(case: Case, calls: Sequence[Call]) -> Runs:
+    """The quantities of browsers' calls, session by session."""
     seconds = np.arange(1.0, case.seconds - 1)
     begins = np.array([one.time_s[0] - 1 for one in calls])
     traces = {
-        "estimate": np.array([_at(one.time_s, one.estimate_bps, seconds) for one in calls]) / 1e6,
-        "received": np.array([_at(one.time_s, one.received_bps, seconds) for one in calls]) / 1e6,
-        "round trip": np.array([_at(one.time_s, one.round_trip_s, seconds) for one in calls]) * 1e3,
+        "estimate": np.array([_sample(one.time_s, one.estimate_bps, seconds) for one in calls]) / 1e6,
+        "received": np.array([_sample(one.time_s, one.received_bps, seconds) for one in calls]) / 1e6,
+        "round trip": np.array([_sample(one.time_s, one.round_trip_s, seconds) for one in calls]) * 1e3,
     }
     late = seconds >= begins.max() + 1
     means = {name: np.nanmean(trace[:, late], axis=1) for name, trace in traces.items()}
@@ -159,22 +159,22 @@ def of_browsers(case: Case, calls: Sequence[Call]) -> Runs:
     return Runs(seconds, traces, means, float(begins.mean()), float(begins.max()))
 
 
-def of_simulation(case: Case, results: Results, browsers: Runs | Side) -> Runs:
-    """What simulated calls of the same case came to, over the time in which all browsers' calls are there."""
+def measure_simulation(case: Case, results: Results, browsers: Runs | Side) -> Runs:
+    """The quantities of simulated calls of the same case, over the time that all browsers' calls cover."""
     seconds = np.arange(1.0, case.seconds - 1)
     traces: dict[str, list[Any]] = {name: [] for name in TRACES}
     frozen, lost = [], []
     transport, inbound, media = (results.rows(name) for name in ("media_transport", "media_inbound", "media"))
     for own in _sessions(transport):
         times = own.numbers("time_s").tolist()
-        traces["estimate"].append(_at(times, own.numbers("available_bps").tolist(), seconds) / 1e6)
-        traces["round trip"].append(_at(times, own.numbers("round_trip_s").tolist(), seconds) * 1e3)
+        traces["estimate"].append(_sample(times, own.numbers("available_bps").tolist(), seconds) / 1e6)
+        traces["round trip"].append(_sample(times, own.numbers("round_trip_s").tolist(), seconds) * 1e3)
     for own in _sessions(inbound):
         times, got = own.numbers("time_s"), own.numbers("bytes_received")
         whole = np.unique(times)
         total = np.array([got[times == at].sum() for at in whole])
         rate = [None, *(8 * np.diff(total) / np.diff(whole) / 1e6).tolist()]
-        traces["received"].append(_at(whole.tolist(), rate, seconds))
+        traces["received"].append(_sample(whole.tolist(), rate, seconds))
     for own in _sessions(media):
         video = np.array(own["stream"].to_list()) == "video"
         frozen.append(100 * float(own.numbers("freeze_ratio")[video][0]))
@@ -210,7 +210,7 @@ class Verdict:
         quantity: Which.
         browsers: Mean over calls, and the half width of its 95 % interval.
         simulated: The same of the simulation.
-        agrees: Whether the means lie within the margin, or within the floor, of each other.
+        agrees: Whether the means differ by at most the margin or the floor.
     """
 
     quantity: Quantity

@@ -1,4 +1,4 @@
-"""One call of two browsers behind a network: makes it, and reads what both logged."""
+"""One call of two browsers behind a network: makes it and reads both logs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ BEFORE = 8
 
 
 class ChromeError(Exception):
-    """A call could not be made; the message says why."""
+    """A call could not be made. The message has the reason."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """What a call left.
+    """The samples of a call.
 
     Attributes:
         time_s: Seconds since the network's beginning, one per sample.
-        estimate_bps: `availableOutgoingBitrate`; None where there is none.
+        estimate_bps: `availableOutgoingBitrate`, or None.
         target_bps: `targetBitrate` of the video.
         sent_bps: Payload that the caller sent, by difference.
         received_bps: Payload that the other one received.
@@ -62,16 +62,16 @@ class Call:
 
 
 def chromium() -> str | None:
-    """The browser's program; None where there is none."""
+    """The browser's program, or None."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 def make(case: Case, seed: int, folder: Path) -> list[Call]:
-    """Makes a call through the case's network. It takes as long as the call. Answers with its sessions.
+    """Makes a call through the case's network in real time and returns its sessions.
 
     Args:
         case: The network.
-        seed: Of what the network draws.
+        seed: Of the network's random events.
         folder: Where the scenario, the camera's clip and both logs go.
 
     Raises:
@@ -85,7 +85,7 @@ def make(case: Case, seed: int, folder: Path) -> list[Call]:
         old.unlink(missing_ok=True)
     clip.write(folder / "camera.y4m")
     scenario = case.scenario().to_dict()
-    # A scenario has a flow; where nothing shares the network it is not run.
+    # A scenario needs a flow. If nothing shares the network, this flow does not run.
     stand_in = {"name": "browsers", "from": "a", "to": "b", "transport": "udp", "traffic": "voice"}
     scenario["flow"] = [flow for flow in scenario["flow"] if flow["name"] not in {"call", "back"}] or [
         stand_in
@@ -110,7 +110,7 @@ def make(case: Case, seed: int, folder: Path) -> list[Call]:
 
 
 def read(case: Case, folder: Path) -> list[Call]:
-    """What a call left in its folder: each session of the caller, then, in a call both ways, that of the other one.
+    """Reads a call's folder: each session of the caller, then, in a call both ways, the callee's session.
 
     Raises:
         ChromeError: Nothing was logged.
@@ -123,7 +123,7 @@ def read(case: Case, folder: Path) -> list[Call]:
 
 
 def ways(case: Case) -> list[tuple[str, str, str]]:
-    """Of each session its sender, its receiver and what its logs have in their names."""
+    """The sender and the receiver of each session, and the part of its logs' names."""
     names = ["", *(f"-{number}" for number in range(1, case.sessions))]
     found = [("caller", "callee", name) for name in names]
     return [*found, ("callee", "caller", "")] if case.back else found
@@ -147,14 +147,14 @@ def _session(folder: Path, sender: str, receiver: str, name: str) -> Call:
 
 
 def samples(path: Path) -> list[dict[str, Any]]:
-    """What a browser logged, a sample a second; none where there is no file."""
+    """A browser's log, a sample a second. Empty without a file."""
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 def report(sample: dict[str, Any], type_: str, **wanted: Any) -> dict[str, Any]:
-    """The first report of a type whose members are as wanted; empty where there is none."""
+    """The first report of a type with these members, or an empty one."""
     for one in sample["stats"].values():
         if one["type"] == type_ and all(one.get(key) == value for key, value in wanted.items()):
             return dict(one)

@@ -18,7 +18,7 @@ MOST = 1_500_000
 
 @dataclass(frozen=True)
 class Case:
-    """A network and what shares it.
+    """A network and its other traffic.
 
     Attributes:
         name: In file names.
@@ -29,9 +29,9 @@ class Case:
         milliseconds: The queue's size at the reference capacity.
         reference: Reference capacity, Mb/s; 0: the first.
         loss: Share of packets that the link loses.
-        beside: What else crosses the bottleneck: flow groups.
+        beside: Other flow groups over the bottleneck.
         sessions: Sessions from `a` to `b`.
-        back: Capacity of the way back over time, for a call both ways; its queue holds as many bytes as the way there.
+        back: Capacity of the reverse path over time, for a call both ways; both queues have the same bytes.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Case:
     back: Sequence[tuple[float, float]] = ()
 
     def scenario(self, begins: float = 0.0, control: Any = "gcc") -> Scenario:
-        """The network with the simulated call, which begins then, from host `a` to host `b`; and what shares it."""
+        """The network with its other traffic and the simulated call from host `a` to host `b`, from `begins` on."""
         link: dict[str, Any] = {
             "from": "a",
             "to": "b",
@@ -108,7 +108,7 @@ CASES = (
     Case("both", "RFC 8867 §5.3: a call both ways", 100, FORWARD, reference=1.0, back=BACK),
     Case("fq-codel", "FQ-CoDel, beside a long TCP flow", 100, ((0, 2.0),), "fq-codel", beside=TCP),
 )
-"""In the order in which they are told."""
+"""All cases in the order of the page."""
 
 
 def case(name: str) -> Case:

@@ -1,6 +1,6 @@
-"""The camera's picture: a textured one that moves, so that the encoder needs all the rate that it may have.
+"""The camera's picture: a moving texture that makes the encoder use its whole rate.
 
-Chrome's own fake camera is so simple that the encoder stays far below its target; then the estimate stands still.
+Chrome's fake camera is so simple that the encoder stays far below its target; then the estimate does not change.
 """
 
 from __future__ import annotations

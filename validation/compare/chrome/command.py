@@ -1,4 +1,4 @@
-"""Chromium beside the simulator: makes calls of two browsers, and writes `docs/chrome.md` with its figures.
+"""Chromium compared with the simulator: calls of two browsers, and `docs/chrome.md` with its figures.
 
 `python -m validation chrome --calls 5 --out out/chrome` makes five calls a case, in real time (half an hour in all). It
 needs Linux and Chromium. On a busy machine browsers send less. Calls that the folder has are not made again.
@@ -29,7 +29,7 @@ COLOURS = {"Chromium": "#b3541e", "fairwave": "#1f5fa8", PORT: "#2e7d32"}
 
 
 def make(out: Path, calls: int) -> int:
-    """Makes what the folder has not. Answers with the number of calls that could not be made."""
+    """Makes the missing calls and returns the number of calls that failed."""
     failed = 0
     for seed in range(1, calls + 1):
         for case in cases.CASES:
@@ -64,7 +64,7 @@ def page(out: Path, docs: Path) -> None:
         ]
         sessions = case.sessions + bool(case.back)
         if made:
-            browsers = bands.summarise(bands.of_browsers(case, made), sessions)
+            browsers = bands.summarise(bands.measure_browsers(case, made), sessions)
         elif case.name in kept:
             browsers = bands.Side.from_dict(kept[case.name]["browsers"])
         else:
@@ -78,7 +78,11 @@ def page(out: Path, docs: Path) -> None:
             data["goog-cc"] = {"intervals": port.intervals}
         parts.append((case, browsers.count, verdicts))
         folders = [one for one in sorted((out / case.name).glob("*")) if (one / "log-callee.jsonl").exists()]
-        frozen = freezes.of(case, folders).to_dict() if folders else kept.get(case.name, {}).get("freezes")
+        frozen = (
+            freezes.count_freezes(case, folders).to_dict()
+            if folders
+            else kept.get(case.name, {}).get("freezes")
+        )
         data[case.name] = {
             "freezes": frozen,
             "browsers": browsers.to_dict(),
@@ -94,7 +98,7 @@ def page(out: Path, docs: Path) -> None:
 def simulate(case: cases.Case, browsers: bands.Side, control: Any = "gcc") -> bands.Side:
     """Simulated calls that begin when the browsers' do in the mean."""
     results = case.scenario(browsers.begins, control).replicate(seeds=list(SEEDS))
-    runs = bands.of_simulation(case, results, browsers)
+    runs = bands.measure_simulation(case, results, browsers)
     return bands.summarise(runs, case.sessions + bool(case.back))
 
 
@@ -163,7 +167,7 @@ def word(verdict: bands.Verdict) -> str:
 
 
 def freezes_in_words(data: dict[str, Any]) -> list[str]:
-    """What the browsers' encoders did before pictures froze, of the cases whose logs were at hand, as Markdown."""
+    """The browsers' encoders before pictures froze, in the cases with logs, as Markdown."""
     lines = [
         "## Freezes of the browsers' pictures", "",
         (f"Seconds frozen; of them, those with a second of at most {freezes.FEW} encoded frames among the last "
@@ -187,7 +191,7 @@ def freezes_in_words(data: dict[str, Any]) -> list[str]:
 
 
 def coarsest() -> dict[int, float]:
-    """What the clip takes as VP8 at the coarsest quantiser: lines of the picture to kb/s."""
+    """The rate of the clip as VP8 at the coarsest quantiser: lines of the picture to kb/s."""
     import tempfile
 
     import av

@@ -1,4 +1,4 @@
-"""What the sender of a browser's call did before its picture froze at the other end."""
+"""The sender of a browser's call in the seconds before the picture froze at the other end."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from validation.compare.chrome.cases import Case
 
 FEW = 15
-"""An encoder that makes at most so many frames in a second leaves out half of the camera's 30 or more."""
+"""With at most this number of frames in a second, an encoder skips half of the camera's 30 or more."""
 
 BEFORE = 3
-"""So many seconds are looked at: that in which the picture froze, and those before."""
+"""Number of seconds before the picture froze that count, with the second of the freeze."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Tally:
     """Freezes of a case's calls.
 
     Attributes:
-        frozen_s: Seconds in which pictures stood still.
+        frozen_s: Seconds with a frozen picture.
         few_s: Of them, those after a second with few frames.
         target_share: In seconds with few frames, the encoder's target as a share of the estimate: the median; None if
             there were none.
@@ -44,7 +44,7 @@ class Tally:
         return asdict(self)
 
 
-def of(case: Case, folders: Iterable[Path]) -> Tally:
+def count_freezes(case: Case, folders: Iterable[Path]) -> Tally:
     """The freezes of calls, each in its folder.
 
     Raises:

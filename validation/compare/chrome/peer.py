@@ -1,7 +1,7 @@
-"""What runs on each host of a call: a browser, and on host `a` the server of its page and its log.
+"""The program of each host of a call: a browser, and on host `a` the server of its page and its log.
 
-`fairwave shell` runs it as `python peer.py ROLE FOLDER SECONDS CHROMIUM MOST BOTH SESSIONS`. The
-caller is on host `a`, where the server is; what both browsers log ends up as lines in FOLDER.
+`fairwave shell` runs it as `python peer.py ROLE FOLDER SECONDS CHROMIUM MOST BOTH SESSIONS`. The caller is on host `a`
+with the server. The logs of both browsers are lines of files in FOLDER.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 SERVER = "a"
-"""The host of the server, by which name the other one finds it."""
+"""The name of the server's host."""
 
 PORT = 8080
 
@@ -86,7 +86,7 @@ def browser(chromium: str, role: str, clip: Path, most: int, sessions: int, *, b
         f"--use-file-for-fake-video-capture={clip}",
         f"--unsafely-treat-insecure-origin-as-secure={origin}",
         "--autoplay-policy=no-user-gesture-required",
-        # Candidates by mDNS names would be resolved by nobody here.
+        # No resolver here knows mDNS names of candidates.
         "--disable-features=WebRtcHideLocalIpsWithMdns",
         "--disable-background-timer-throttling",
         "--disable-backgrounding-occluded-windows",

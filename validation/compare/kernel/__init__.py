@@ -1,10 +1,7 @@
-"""The kernel itself beside fairwave: real TCP through a bottleneck between network namespaces.
+"""The kernel compared with fairwave: real TCP through a bottleneck between network namespaces.
 
-Three namespaces in a row, joined by veth: a sender, a router, a receiver. The router shapes what goes to
-the receiver by ``tbf``, whose
-queue is first-in-first-out and bounded in bytes: the bottleneck. Acknowledgements take the round trip's
-whole delay on their way back,
-in a relay on a TUN device (:mod:`relay`), so that data meets nothing but the kernel's own code. Everything
-is made by the run and
-removed by it; nothing outside these namespaces is touched.
+Three namespaces are joined in a row by veth: a sender, a router, a receiver. The bottleneck is the router's ``tbf``
+towards the receiver, with a first-in-first-out queue that is bounded in bytes. A relay on a TUN device (:mod:`relay`)
+delays acknowledgements by the whole round trip, so data meets only the kernel's code. The run creates and removes
+everything, and touches nothing outside these namespaces.
 """

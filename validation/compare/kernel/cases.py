@@ -1,6 +1,6 @@
 """The kernel's experiments: the same path and flows in the namespaces and as a scenario with the preset ``linux``.
 
-Measures, each a number per run and flow, taken after the warm-up unless they say otherwise:
+Measures, each a number per run and flow, after the warm-up unless stated otherwise:
 
 * ``goodput_mbps/F``: payload acknowledged (in fairwave: delivered)
 * ``rtt_ms/F``, ``rtt_p95_ms/F``: the sender's smoothed round-trip time, sampled every 100 ms: mean, 95th
@@ -36,7 +36,7 @@ Table = dict[str, Any]
 RATE, DELAY_US, SPACING = 20_000_000, 40_000, 0.1
 DURATION, WARMUP = 30, 5
 
-#: The long cases: a rate, buffers in bandwidth-delay products, seconds and those of them that do not count.
+#: The long cases: rate, buffers in bandwidth-delay products, seconds and warm-up.
 LONG_RATE, LONG_PRODUCTS, LONG = 10_000_000, (2, 4, 16, 32), (420, 120)
 
 #: An Ethernet frame with a full segment. `tbf` counts Ethernet's header, and lets a frame go when its time
@@ -47,16 +47,15 @@ FRAME = 1514
 #: The kernel's name of a controller, and fairwave's.
 CONTROLLERS = {"reno": "tcp/sack", "cubic": "tcp/cubic", "bbr": "tcp/bbr1"}
 
-#: Microseconds. A run in which the relay was ever later than this saw the machine stand still: it is
-#: thrown away and made again.
+#: Maximum lateness of the relay in microseconds. A later relay means that the machine stalled, and the run is
+#: repeated.
 STALL = 10_000
 ATTEMPTS = 5
 
-#: Microseconds at the 99th percentile, as a live run promises: for the long cases, which no shared machine runs
-#: without a stall.
+#: The same at the 99th percentile, as for a live run, for the long cases: no shared machine runs them without a stall.
 LATE = 1000
 
-#: What is allowed to differ, fixed before the first run: parts of the kernel's value.
+#: Allowed differences, fixed before the first run, as parts of the kernel's value.
 MARGINS = {
     "goodput_mbps": 0.05, "share": 0.05, "rtt_ms": 0.10, "rtt_p95_ms": 0.10, "window": 0.10, "retransmissions": 0.25,
 }  # fmt: skip
@@ -74,7 +73,7 @@ class KernelCase:
     rate: int = RATE
     duration: int = DURATION
     warmup: int = WARMUP
-    #: Flows start within so many seconds.
+    #: Flows start within this time, s.
     starts: float = 0.5
 
     @property
@@ -148,13 +147,13 @@ def cases() -> Iterator[KernelCase]:
 
 
 def recall(case: KernelCase, seeds: Sequence[int], kept: Path, at_once: int = 1) -> list[Table]:
-    """What the kernel did in each run; what it once did is kept in ``kept`` and not done anew.
+    """The kernel's measurements of each run. Uses kept ones in ``kept``, if there are any.
 
-    The kernel is not deterministic: the seed chooses starting times, and tells runs apart.
+    The kernel is not deterministic: the seed chooses starting times and distinguishes runs.
     """
     scenario = fairwave.load(json.dumps(case.scenario))
 
-    def one(seed: int) -> Table:
+    def run_seed(seed: int) -> Table:
         plan = json.loads(scenario.native.exact_plan(seed))
         flows = [
             {"control": name, "start": flow["start_ns"] / 1e9}
@@ -177,10 +176,10 @@ def recall(case: KernelCase, seeds: Sequence[int], kept: Path, at_once: int = 1)
         raise lab.KernelError(f"{case.key}: the relay was too late in {ATTEMPTS} runs; use a calmer machine")
 
     with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(one, seeds))
+        return list(pool.map(run_seed, seeds))
 
 
-def of_kernel(case: KernelCase, run: Table) -> dict[str, float]:
+def measure_kernel(case: KernelCase, run: Table) -> dict[str, float]:
     """The measures of a run of the kernel."""
     found: dict[str, float] = {}
     for name, samples in zip(case.flows, run["flows"], strict=True):
@@ -198,7 +197,7 @@ def of_kernel(case: KernelCase, run: Table) -> dict[str, float]:
     return found | (shares(found) if case.is_long else {})
 
 
-def of_fairwave(case: KernelCase, results: Results, whole: Results) -> list[dict[str, float]]:
+def measure_fairwave(case: KernelCase, results: Results, whole: Results) -> list[dict[str, float]]:
     """The measures of each run of fairwave; ``whole`` are the same runs measured from their beginning."""
     flows, sent = results.flows.to_pylist(), whole.flows.to_pylist()
     series = results.to_polars("series").to_dicts()

@@ -1,4 +1,4 @@
-"""Sends or receives datagrams at given times: a program of its own, without fairwave.
+"""Sends or receives datagrams at given times: a separate program without fairwave.
 
 ``python datagrams.py receive PORT`` writes ``ready``, takes datagrams until its standard input is closed, and writes
 when the kernel received each one. ``python datagrams.py send`` reads a job as JSON from its standard input, sends each
@@ -19,7 +19,7 @@ from typing import Any
 SO_TIMESTAMPNS = 35
 NUMBER = struct.Struct("!I")
 
-#: The last so many nanoseconds before a datagram's time the sender does not sleep.
+#: The sender does not sleep in the last nanoseconds before a datagram's time.
 AWAKE_NS = 300_000
 
 

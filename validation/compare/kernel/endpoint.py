@@ -1,9 +1,8 @@
-"""Sends or receives by the kernel's TCP, and reads what it says of itself: a program of its own, without fairwave.
+"""Sends or receives by the kernel's TCP and reads its ``TCP_INFO``: a separate program without fairwave.
 
-``python endpoint.py receive PORT COUNT`` takes so many connections and throws away what comes. ``python
-endpoint.py send JSON`` opens a
-connection per flow, keeps each busy from its start to the end, reads ``TCP_INFO`` every 100 ms and writes
-all of it as JSON.
+``python endpoint.py receive PORT COUNT`` accepts COUNT connections and discards their data. ``python endpoint.py send
+JSON`` opens a connection per flow, keeps each busy from its start to the end, reads ``TCP_INFO`` every 100 ms and
+writes all of it as JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent))
 
-#: Where numbers lie in the kernel's ``struct tcp_info`` (``include/uapi/linux/tcp.h``), little-endian.
+#: Offsets in the kernel's ``struct tcp_info`` (``include/uapi/linux/tcp.h``), little-endian.
 FIELDS = {
     "rtt_us": ("<I", 68),
     "window": ("<I", 80),
@@ -37,7 +36,7 @@ LENGTH = 192
 
 @dataclass(frozen=True)
 class TcpInfo:
-    """A part of what ``TCP_INFO`` says: microseconds, windows and counts in segments, ``acknowledged`` in bytes."""
+    """A part of ``TCP_INFO``: microseconds, windows and counts in segments, ``acknowledged`` in bytes."""
 
     rtt_us: int
     window: int
@@ -49,8 +48,8 @@ class TcpInfo:
     buffer_limited_us: int
 
     @classmethod
-    def of(cls, data: bytes) -> TcpInfo:
-        """Reads the kernel's structure. Raises ValueError where the kernel is too old to say all of it."""
+    def from_bytes(cls, data: bytes) -> TcpInfo:
+        """Reads the kernel's structure. Raises ValueError if the kernel is too old for all fields."""
         if len(data) < LENGTH:
             raise ValueError(f"TCP_INFO has {len(data)} bytes; {LENGTH} are needed (Linux 4.10 or newer)")
         return cls(**{name: struct.unpack_from(form, data, at)[0] for name, (form, at) in FIELDS.items()})
@@ -90,7 +89,7 @@ def send(job: dict) -> list[list[dict]]:  # type: ignore[type-arg]
         if now >= tick * job["spacing"]:
             tick += 1
             for place, one in flows:
-                info = TcpInfo.of(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256))
+                info = TcpInfo.from_bytes(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256))
                 samples[place].append({"at": now, **asdict(info)})
         events = [tick * job["spacing"]] + [flow["start"] for _, flow in waiting[:1]]
         rest = max(0.0, min(events) - (time.monotonic() - begin))
@@ -104,7 +103,7 @@ def send(job: dict) -> list[list[dict]]:  # type: ignore[type-arg]
 
 
 def main() -> None:
-    """Receives or sends, as the arguments say."""
+    """Receives or sends, depending on the arguments."""
     from relay import urgent  # type: ignore[import-not-found]
 
     urgent()

@@ -36,7 +36,7 @@ class KernelPath:
 
 
 def missing() -> list[str]:
-    """What the kernel's part of the validation needs and this machine does not have; empty where it can run."""
+    """Lists requirements that this machine does not meet. Empty if the kernel can be compared."""
     lacks = []
     if not sys.platform.startswith("linux"):
         return ["Linux"]
@@ -80,12 +80,12 @@ def controllers() -> list[str]:
 
 
 def tbf(path: KernelPath) -> list[str]:
-    """The bottleneck's queue, as ``tc`` is told of it."""
+    """The bottleneck's queue in the words of ``tc``."""
     return ["tbf", "rate", f"{path.rate_bps}bit", "burst", str(BURST), "limit", str(path.buffer)]
 
 
 def commands(path: KernelPath, names: Sequence[str]) -> list[list[str]]:
-    """What makes the network of namespaces sender, router, receiver, once the relay's device is in the router."""
+    """The commands that connect sender, router and receiver, once the relay's device is in the router."""
     sender, router, receiver = names
     settings = {
         sender: {"tcp_no_metrics_save": "1", "tcp_ecn": "0", "tcp_wmem": "4096 1000000 16000000"},
@@ -96,7 +96,7 @@ def commands(path: KernelPath, names: Sequence[str]) -> list[list[str]]:
             "conf.delay.rp_filter": "0",
         }
         | {"conf.to-sender.rp_filter": "0", "conf.to-receiver.rp_filter": "0"},
-        # A window that never limits from the start: what a receiver's tuning does is no part of the question.
+        # A window that never limits, so that the receiver's tuning has no effect.
         receiver: {"tcp_no_metrics_save": "1", "tcp_ecn": "0", "tcp_rmem": "4096 8000000 16000000"},
     }
     made = [
@@ -157,7 +157,7 @@ def commands(path: KernelPath, names: Sequence[str]) -> list[list[str]]:
 
 @contextmanager
 def network(path: KernelPath, label: str) -> Iterator[tuple[str, str, str, subprocess.Popen[str]]]:
-    """Three namespaces and the relay, whose standard input is closed to end it; all removed at the end."""
+    """Three namespaces and the relay, which ends when its standard input is closed. All are removed at the end."""
     sender, router, receiver = (f"fairwave{os.getpid()}-{label}-{end}" for end in ("a", "r", "b"))
     with ExitStack() as stack:
         for name in (sender, router, receiver):
@@ -174,7 +174,7 @@ def network(path: KernelPath, label: str) -> Iterator[tuple[str, str, str, subpr
 def run(
     path: KernelPath, flows: Sequence[dict[str, Any]], duration: float, spacing: float, label: str
 ) -> dict[str, Any]:
-    """One run: samples of each flow, what the bottleneck counted, how late the relay was.
+    """One run: samples of each flow, counts of the bottleneck, lateness of the relay.
 
     Args:
         path: The path.
@@ -221,7 +221,7 @@ def run(
 
 
 def program(namespace: str, file: str, *arguments: str) -> subprocess.Popen[str]:
-    """Starts one of the programs beside this file in a namespace."""
+    """Starts one of this folder's programs in a namespace."""
     command = ["ip", "netns", "exec", namespace, sys.executable, "-S", str(HERE / file), *arguments]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -1,10 +1,8 @@
-"""Delays packets that a TUN device hands over, and says how late it was: a program of its own, without fairwave.
+"""Delays packets of a TUN device and reports its lateness: a separate program without fairwave.
 
-``python relay.py DEVICE MICROSECONDS`` makes the device, writes ``ready``, and hands each packet back to
-the kernel so many microseconds
-after it came, in order, until standard input ends. Then it writes what it did as JSON: packets, and by how
-many microseconds they left
-later than they should have (mean, 99th percentile, most).
+``python relay.py DEVICE MICROSECONDS`` creates the device, writes ``ready``, and returns each packet to the kernel
+after the delay, in order, until standard input ends. Then it writes JSON: the number of packets, and their lateness in
+microseconds (mean, 99th percentile, maximum).
 """
 
 from __future__ import annotations
@@ -36,12 +34,12 @@ class DelayLine:
         """A packet comes."""
         self.waiting.append((now + self.delay, packet))
 
-    def until_next(self, now: int) -> int | None:
+    def next_wait(self, now: int) -> int | None:
         """Nanoseconds until a packet is due, 0 if one is; None if none waits."""
         return max(0, self.waiting[0][0] - now) if self.waiting else None
 
     def release(self, clock: Callable[[], int], send: Callable[[bytes], object]) -> None:
-        """Sends what is due, in order, asking the clock before each."""
+        """Sends due packets in order and reads the clock before each."""
         while self.waiting:
             late = clock() - self.waiting[0][0]
             if late < 0:
@@ -63,7 +61,7 @@ class DelayLine:
 
 
 def urgent() -> None:
-    """Asks to be run before ordinary programs; without the right to, goes on as it is."""
+    """Requests real-time scheduling. Without the privilege, nothing changes."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(10))
     except OSError:
@@ -80,7 +78,7 @@ def main() -> None:
     urgent()
     line, clock = DelayLine(delay), time.monotonic_ns
     while True:
-        wait = line.until_next(clock())
+        wait = line.next_wait(clock())
         ready, _, _ = select.select([device, 0], [], [], None if wait is None else wait / 1e9)
         if device in ready:
             try:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PORT = 5002
 #: Bytes of Ethernet, IPv4 and UDP before the payload.
 HEADERS = 14 + 20 + 8
-#: Bytes that fairwave's UDP puts before the payload of what it replays.
+#: Bytes that fairwave's UDP puts before a replayed payload.
 OURS = 40
 #: Of the receiver's device.
 ADDRESS = "02:00:00:00:00:02"
@@ -49,8 +49,8 @@ class ShaperCase:
         key: Its name.
         rate_bps: Rate of the bucket.
         burst: Its depth, bytes.
-        arrivals: What is sent.
-        peak_bps: Rate of a second bucket of one frame; 0 without.
+        arrivals: Packets to send.
+        peak_bps: Rate of a second bucket of one frame; 0 without it.
         limit: Bytes that may wait.
     """
 
@@ -94,7 +94,7 @@ class ClassCase:
         key: Its name.
         rate_bps: Rate of all classes together.
         shares: Rates of the classes, over that.
-        offered: What each class sends, over that.
+        offered: Rate that each class sends, over that.
         seconds: For how long.
     """
 
@@ -124,7 +124,7 @@ class ClassCase:
         ]
         for place, share in enumerate(self.shares):
             own = [f"1:{place + 2}", "htb", "rate", f"{round(self.rate_bps * share)}bit", "ceil", whole]
-            # What a class gets of what others leave goes by its quantum: by its rate, as by default.
+            # Classes share unused rate by quantum, by default in proportion to their rates.
             own += ["quantum", str(round(20_000 * share))]
             made.append(["class", "add", "parent", "1:1", "classid", *own])
             made.append(["qdisc", "add", "parent", f"1:{place + 2}", "bfifo", "limit", "30000"])
@@ -208,15 +208,15 @@ def pair(queue: Sequence[Sequence[str]], label: str) -> Iterator[tuple[str, str]
         yield sender, receiver
 
 
-def in_kernel(
+def run_in_kernel(
     queue: Sequence[Sequence[str]], arrivals: Sequence[Sent], label: str
 ) -> tuple[list[int], dict[int, int]]:
     """One run in the kernel.
 
     Args:
-        queue: What `tc` is told, without the device.
-        arrivals: What is sent.
-        label: Tells namespaces of runs at the same time apart.
+        queue: Arguments of `tc`, without the device.
+        arrivals: Packets to send.
+        label: Distinguishes the namespaces of simultaneous runs.
 
     Returns:
         When each datagram was sent, and by its number when it came, nanoseconds since the first was sent.
@@ -268,7 +268,7 @@ def scenario(link: dict[str, Any], arrivals: Sequence[Sent], sent: Sequence[int]
 
     Args:
         link: Keys of the link besides its rate.
-        arrivals: What is sent; the first number of each is not used.
+        arrivals: Packets to send; the first number of each is not used.
         sent: When each was, nanoseconds.
     """
     flows = []
@@ -291,10 +291,10 @@ def scenario(link: dict[str, Any], arrivals: Sequence[Sent], sent: Sequence[int]
     })  # fmt: skip
 
 
-def in_fairwave(
+def replay_in_fairwave(
     link: dict[str, Any], arrivals: Sequence[Sent], sent: Sequence[int]
 ) -> list[tuple[int, str, int]]:
-    """When the link sent each packet that it did (nanoseconds), whose it was, and its bytes."""
+    """The link's packets: sending time (nanoseconds), flow, bytes."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "out.pcapng"
         capture(scenario(link, arrivals, sent), {"link:a>b": file}, sip=False)
@@ -310,7 +310,7 @@ class ShaperFinding:
         kernel_dropped: Those that the kernel dropped.
         our_dropped: Those that fairwave dropped.
         held: The share that fairwave held back by a millisecond or more: without any the case shows nothing.
-        apart_us: 95 % of the datagrams are at most this far apart. The sender's time of a datagram is the middle of
+        apart_us: 95 % of the datagrams are at most this far apart. A datagram's time at the sender is the middle of
             its call: single ones look early where it loses the processor within the call.
         early_us: How much earlier than fairwave the kernel sent a datagram, at most; at least 0.
         median_us: The median of kernel − fairwave.
@@ -330,13 +330,13 @@ class ShaperFinding:
 
 
 def compare_shaper(case: ShaperCase, label: str = "s") -> ShaperFinding:
-    """Runs a case on both sides. Datagrams are compared one by one where nothing is dropped, else by rank from the end.
+    """Runs a case on both sides. Compares datagrams one by one if none is dropped, otherwise by rank from the end.
 
     Raises:
         KernelError: The kernel's run failed.
     """
-    sent, came = in_kernel([["qdisc", "add", "root", *case.tc()]], case.arrivals, label)
-    ours = in_fairwave(case.ours(), case.arrivals, sent)
+    sent, came = run_in_kernel([["qdisc", "add", "root", *case.tc()]], case.arrivals, label)
+    ours = replay_in_fairwave(case.ours(), case.arrivals, sent)
     if any(length != size for (_, _, length), (_, size, _) in zip(ours, case.arrivals, strict=False)):
         raise KernelError(f"{case.key}: frames have other sizes in fairwave: {ours[0][2]}")
     kernel = [came[number] for number in sorted(came)]
@@ -364,8 +364,8 @@ def compare_classes(case: ClassCase, label: str = "c") -> list[tuple[float, floa
         KernelError: The kernel's run failed.
     """
     arrivals = case.arrivals
-    sent, came = in_kernel(case.tc(), arrivals, label)
-    ours = in_fairwave(case.ours(), arrivals, sent)
+    sent, came = run_in_kernel(case.tc(), arrivals, label)
+    ours = replay_in_fairwave(case.ours(), arrivals, sent)
     begin, end = 0.1 * case.seconds * 1e9, case.seconds * 1e9
     names = {name: place for place, name in enumerate(sorted({name for _, name, _ in ours}))}
     bytes_of = [[0, 0] for _ in case.shares]

@@ -37,18 +37,18 @@ SWITCHES = {
 
 
 def probing(products: float) -> float:
-    """The part of its time that BBR spends in ProbeRTT, with a full buffer of so many bandwidth-delay products."""
+    """The part of its time that BBR spends in ProbeRTT, with a full buffer of ``products`` bandwidth-delay products."""
     return (products * PATH + 0.2 + PATH) / 10
 
 
 def modelled(products: float) -> float:
-    """BBR's share by the model: what the part p = 1/2 − 1/(2X) − 4N/q of the queue, which is CUBIC's, leaves."""
+    """BBR's share by the model: 1 less CUBIC's part of the queue, p = 1/2 − 1/(2X) − 4N/q."""
     queue = products * RATE * PATH / PACKET
     return (1 - (1 / 2 - 1 / (2 * products) - 4 / queue)) * (1 - probing(products))
 
 
 def with_the_path(products: float) -> float:
-    """The same with the path counted, see :data:`REASON`: half of what is in flight."""
+    """The same with the path included (:data:`REASON`): half of the data in flight."""
     return (1 - probing(products)) / 2
 
 
@@ -88,12 +88,12 @@ def switched(runs: int = 5) -> Table:
         goodputs: dict[int, dict[str, float]] = {}
         for row in rows:
             goodputs.setdefault(row["run"], {})[f"goodput_mbps/{row['group']}"] = row["goodput_bps"] / 1e6
-        found[name] = numbers(Estimate.of([shares(each)["share/bbr"] for each in goodputs.values()]))
+        found[name] = numbers(Estimate.from_values([shares(each)["share/bbr"] for each in goodputs.values()]))
     return found
 
 
 def lines(parts: Table) -> Iterator[str]:
-    """The page's section; nothing where the long cases of no part have been measured."""
+    """The page's section. Empty if no part has measured the long cases."""
     rows = [row for products in kernel_cases.LONG_PRODUCTS if (row := _row(parts, products))]
     if not rows:
         return

@@ -1,7 +1,7 @@
-"""The input of ns-2: a topology, flows and measures, in ns-2's own terms.
+"""The input of ns-2: a topology, flows and measures, in ns-2's terms.
 
-The values follow the defaults that ns-2.35 reads from ``ns-default.tcl``; where a field is not given,
-ns-2's default stands. Rates are bits per second, times seconds, sizes bytes.
+The values follow the defaults that ns-2.35 reads from ``ns-default.tcl``; a field that is not given has ns-2's
+default. Rates are bits per second, times seconds, sizes bytes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 class NsQueue:
     """A queue of ns-2.
 
-    ``kind`` is the Tcl class after ``Queue/`` (``DropTail``, ``RED``, ``REM``, ``Vq``); ``limit`` is ns-2's
-    ``queue-limit`` in packets: a DropTail of limit L holds at most L − 1 waiting packets beside the one in
-    transmission. ``settings`` are instance variables that differ from ns-2's defaults.
+    ``kind`` is the Tcl class after ``Queue/`` (``DropTail``, ``RED``, ``REM``, ``Vq``). ``limit`` is ns-2's
+    ``queue-limit`` in packets: a DropTail of limit L holds at most L − 1 waiting packets and the one in transmission.
+    ``settings`` are instance variables that differ from ns-2's defaults.
     """
 
     kind: str = "DropTail"
@@ -65,10 +65,9 @@ class NsFlow:
 class NsCase:
     """One run of ns-2.
 
-    ``bottlenecks`` are indices of the links whose queue is measured, with drops and arrivals told apart by
-    flow. ``bin`` (seconds, 0 for none) is the width of the bins in which each sink's bytes are read;
-    ``window_interval`` (seconds, 0 for none) the spacing at which the congestion windows of the flows
-    ``windows`` are read.
+    ``bottlenecks`` are indices of the links with a measured queue; drops and arrivals are counted per flow. ``bin``
+    (seconds, 0 for none) is the width of the bins for each sink's bytes. ``window_interval`` (seconds, 0 for none) is
+    the sampling interval of the congestion windows of the flows ``windows``.
     """
 
     name: str

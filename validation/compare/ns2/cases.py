@@ -1,10 +1,10 @@
 """The experiments that both simulators run, each a fairwave scenario with the preset ``ns2``.
 
-The network is that of the references: s – r1 – r2 – d, with a pair of hosts for each flow. Access links of 10 ms on
-each side and a bottleneck of 30 ms make a base round trip of 100 ms. Buffers hold one bandwidth-delay product in
-1000-byte packets. Access links are as fast as the bottleneck, and their queues so long that nothing is lost there.
-Flows start at random within the first second: flows that start together, and have the same round trip, march in step,
-and a single run then says little.
+The network is the same as in the references: s – r1 – r2 – d, with a pair of hosts for each flow. Access links of 10
+ms on each side and a bottleneck of 30 ms make a base round trip of 100 ms. Buffers hold one bandwidth-delay product in
+1000-byte packets. Access links are as fast as the bottleneck, with queues so long that they lose nothing. Flows start
+at random within the first second. Flows that start together with the same round trip stay in step, and a single run is
+then not representative.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One experiment. ``key`` names it in reports and explanations, ``about`` says what it shows.
+    """One experiment. ``key`` names it in reports and explanations; ``about`` describes it.
 
-    ``seeds`` is the number of independent runs; ``quick`` marks the cases of ``make validate-quick``;
-    ``trace`` the flow whose window is drawn, from both simulators, over the first ``trace_until`` seconds.
-    ``reference`` is a file of ``references/`` and the name of a result in it that was made independently.
+    ``seeds`` is the number of independent runs; ``quick`` marks the cases of ``make validate-quick``; ``trace`` is the
+    flow with a drawn window, from both simulators, over the first ``trace_until`` seconds. ``reference`` is a file of
+    ``references/`` and the name of an independent result in it.
     """
 
     key: str
@@ -49,7 +49,7 @@ TCPS: dict[str, Any] = {
     "aimd-1.25-0.25": {"name": "tcp/aimd", "alpha": 1.25, "beta": 0.25},
 }
 
-#: What they are called where people read.
+#: Their names on the page.
 NAMES = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK", "vegas": "Vegas"} | {
     key: f"TCP({transport['alpha']:g}, {transport['beta']:g})"
     for key, transport in TCPS.items()
@@ -189,8 +189,8 @@ def _windows() -> Iterator[Case]:
 def jittered(transport: Table, megabits: int) -> Table:
     """The transport, with each segment held back at random for up to its own time on the bottleneck.
 
-    ns-2's ``overhead_``: without it, flows of equal round trip meet at the bottleneck at the same instants again
-    and again, and what is compared is who wins ties (Floyd & Jacobson 1992).
+    ns-2's ``overhead_``: without it, flows of equal round trip meet at the bottleneck at the same instants again and
+    again, and the comparison is about ties (Floyd & Jacobson 1992).
     """
     return transport | {"send-jitter": f"{1040 * 8 / megabits:.0f} us"}
 
@@ -258,7 +258,7 @@ QUEUES: dict[str, Table] = {
     "avq": {"discipline": "avq", "preset": "ns2", "capacity": {"bytes": 125000}},
 }
 
-#: What the references call these queues.
+#: Names of these queues in the references.
 REFERENCES = {
     "drop-tail": "DropTail",
     "red-bytes": "RED ns-2 defaults (byte mode, auto thresholds)",
@@ -377,7 +377,7 @@ def _round_trips() -> Iterator[Case]:
         yield Case(f"rtt/{key}", title, "Spread of round trips", scenario, seeds=10)
 
 
-#: Parking lots: by how many bits per second each bottleneck differs from the one before it, and what titles say.
+#: Parking lots: difference of each bottleneck to the previous one in bits per second, and its name in titles.
 STEPS = {
     "equal": (0, "of one rate"),
     "slower": (-10, "each a millionth slower"),

@@ -1,4 +1,4 @@
-"""The measures of :mod:`validation.compare.measures`, from fairwave's own result tables."""
+"""The measures of :mod:`validation.compare.measures`, from fairwave's result tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-def of_fairwave(results: Results, whole: Results, bottleneck: str, warmup: float) -> list[dict[str, float]]:
+def measure_fairwave(
+    results: Results, whole: Results, bottleneck: str, warmup: float
+) -> list[dict[str, float]]:
     """One dictionary of measures per run, in the order of the runs.
 
     Args:
@@ -24,23 +26,23 @@ def of_fairwave(results: Results, whole: Results, bottleneck: str, warmup: float
         bottleneck: The link direction that is measured.
         warmup: Seconds that ``results`` leaves out.
     """
-    flows, links = _by_run(results, "flows"), _by_run(results, "links")
-    series = _by_run(results, "series") if "series" in results.tables else {}
-    whole_flows, whole_links = _by_run(whole, "flows"), _by_run(whole, "links")
+    flows, links = _group_by_run(results, "flows"), _group_by_run(results, "links")
+    series = _group_by_run(results, "series") if "series" in results.tables else {}
+    whole_flows, whole_links = _group_by_run(whole, "flows"), _group_by_run(whole, "links")
     return [
-        _one(flows[run], links[run], series.get(run, []), bottleneck, warmup)
-        | _of_whole(whole_flows[run], whole_links[run], bottleneck)
+        _measure_steady(flows[run], links[run], series.get(run, []), bottleneck, warmup)
+        | _measure_complete(whole_flows[run], whole_links[run], bottleneck)
         for run in sorted(flows)
     ]
 
 
 def window_of(results: Results, flow: str) -> list[tuple[float, float]]:
     """Samples of a flow's congestion window in the first run: seconds, segments."""
-    rows = _by_run(results, "series").get(0, [])
+    rows = _group_by_run(results, "series").get(0, [])
     return [(row["time_s"], row["value"]) for row in rows if row["kind"] == "window" and row["name"] == flow]
 
 
-def _by_run(results: Results, table: str) -> dict[int, Rows]:
+def _group_by_run(results: Results, table: str) -> dict[int, Rows]:
     """Rows of a table by run; dictionary-encoded columns as plain text."""
     frame = results.to_polars(table).with_columns(pl.col(pl.Categorical).cast(pl.String))
     grouped: dict[int, Rows] = {}
@@ -49,7 +51,9 @@ def _by_run(results: Results, table: str) -> dict[int, Rows]:
     return grouped
 
 
-def _one(flows: Rows, links: Rows, series: Rows, bottleneck: str, warmup: float) -> dict[str, float]:
+def _measure_steady(
+    flows: Rows, links: Rows, series: Rows, bottleneck: str, warmup: float
+) -> dict[str, float]:
     measures: dict[str, float] = {}
     for group in dict.fromkeys(flow["group"] for flow in flows):
         members = [flow for flow in flows if flow["group"] == group]
@@ -72,7 +76,7 @@ def _one(flows: Rows, links: Rows, series: Rows, bottleneck: str, warmup: float)
     return measures
 
 
-def _of_whole(flows: Rows, links: Rows, bottleneck: str) -> dict[str, float]:
+def _measure_complete(flows: Rows, links: Rows, bottleneck: str) -> dict[str, float]:
     measures: dict[str, float] = {}
     for group in dict.fromkeys(flow["group"] for flow in flows):
         members = [flow for flow in flows if flow["group"] == group]

@@ -1,8 +1,7 @@
-"""ns-2's results that were made independently of fairwave, kept in ``validation/compare/ns2/references``.
+"""Results of ns-2 that were made independently of fairwave, in the folder ``references``.
 
-Each result there gives mean and sample standard deviation over its seeds; what its metrics are called, and what
-fairwave calls them, is :data:`NAMES`. Starting times and random numbers are the reference's own, so only
-distributions can be compared.
+Each result has mean and sample standard deviation over its seeds. :data:`NAMES` maps its metrics to fairwave's
+measures. Starting times and random numbers differ from fairwave's, so only distributions can be compared.
 """
 
 from __future__ import annotations
@@ -51,5 +50,7 @@ def compare(ours: list[dict[str, float]], file: Path, name: str) -> list[Compari
         if metric in metrics and measure in ours[0]:
             mean, std = metrics[metric]["mean"] * scale, metrics[metric]["std"] * scale
             values = [run.get(measure, math.nan) for run in ours]
-            found.append(Comparison(measure, Estimate.of(values), Estimate(mean, factor * std, count)))
+            found.append(
+                Comparison(measure, Estimate.from_values(values), Estimate(mean, factor * std, count))
+            )
     return found

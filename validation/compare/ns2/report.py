@@ -48,7 +48,7 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def stored(data: dict[str, Any], known: Iterable[Case]) -> list[Outcome]:
-    """The outcomes whose numbers :func:`data` kept, without their windows, in the order of the cases.
+    """The outcomes in the numbers of :func:`data`, without their windows, in the order of the cases.
 
     Cases that are not known any more are left out.
     """
@@ -288,7 +288,7 @@ def _difference(comparison: Comparison) -> str:
 
 
 def numbers(estimate: Estimate) -> list[float | int | None]:
-    """An estimate as it is kept: mean, half of its interval, count; null for what is not finite."""
+    """An estimate in a data file: mean, half of its interval, count; null for numbers that are not finite."""
     return [_number(estimate.mean), _number(estimate.half), estimate.count]
 
 

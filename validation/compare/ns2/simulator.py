@@ -1,4 +1,4 @@
-"""Runs ns-2 and reads what it prints."""
+"""Runs ns-2 and reads its output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ABSENT = "ns-2 is not installed (no `ns` on PATH; Debian's package is `ns2`): no
 
 
 class NsError(RuntimeError):
-    """ns-2 ended with an error; the message holds what it wrote."""
+    """ns-2 ended with an error. The message has its output."""
 
 
 def find() -> str | None:
@@ -69,7 +69,7 @@ class Snapshot:
 
 @dataclass
 class NsRun:
-    """What one run left: totals after the warm-up and at the end, bins of payload, samples of windows."""
+    """The output of a run: totals after the warm-up and at the end, bins of payload, samples of windows."""
 
     case: NsCase
     warm: Snapshot = field(default_factory=Snapshot)
@@ -80,7 +80,7 @@ class NsRun:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process cost: CPU seconds (user and system), those of the kernel among them, and peak resident bytes."""
+    """Cost of a process: CPU seconds (user and system), the kernel's part of them, and peak resident bytes."""
 
     cpu: float
     peak: int
@@ -88,7 +88,7 @@ class Cost:
 
 
 def timed(command: list[str]) -> tuple[str, Cost]:
-    """Runs a command to its end: what it printed, what it cost. Raises NsError with its words if it fails."""
+    """Runs a command and returns its output and its cost. Raises NsError with its error text if it fails."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(command, stdout=out, stderr=err)
         _, status, usage = os.wait4(process.pid, 0)
@@ -120,9 +120,9 @@ def _run(program: str) -> tuple[str, Cost]:
 
 
 def recall(case: NsCase, kept: Path) -> NsRun:
-    """As `execute`, but what ns-2 once printed for the same program is kept in the folder ``kept`` and not made anew.
+    """Like `execute`, but uses kept output of the same program in the folder ``kept``, if there is any.
 
-    ns-2 is deterministic: its output is a function of the program, in which the seed stands.
+    ns-2 is deterministic: its output is a function of the program, which contains the seed.
     """
     program = tcl(case)
     file = kept / f"{hashlib.sha256(program.encode()).hexdigest()[:32]}.txt"
@@ -135,7 +135,7 @@ def recall(case: NsCase, kept: Path) -> NsRun:
 
 
 def parse(case: NsCase, text: str) -> NsRun:
-    """What ns-2 printed, as values."""
+    """Parses the output of ns-2."""
     run = NsRun(case)
     for line in text.splitlines():
         kind, *words = line.split()

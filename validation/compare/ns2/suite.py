@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from validation.compare.measures import of_ns2
+from validation.compare.measures import measure_ns2
 from validation.compare.ns2 import references as independent
 from validation.compare.ns2 import simulator as ns2
-from validation.compare.ns2.ours import of_fairwave, window_of
+from validation.compare.ns2.ours import measure_fairwave, window_of
 from validation.compare.ns2.translate import translate
 from validation.verdict import Comparison, compare
 
@@ -27,9 +27,9 @@ Trace = list[tuple[float, float]]
 
 @dataclass
 class Outcome:
-    """A case in both simulators: comparisons, and the two windows where the case asks for them.
+    """A case in both simulators: comparisons, and two windows if the case wants them.
 
-    ``references`` compares fairwave with ns-2's results that were made independently, where there are any.
+    ``references`` compares fairwave with independent results of ns-2, if there are any.
     """
 
     case: Case
@@ -50,8 +50,8 @@ def run(
 ) -> Outcome:
     """Runs ``case`` with these seeds in both simulators.
 
-    ``kept`` is the folder in which ns-2's output is kept, so that work that was interrupted goes on where it
-    stopped and ns-2 is not asked twice. ``threads`` is how many runs are made at once; all cores when None.
+    ``kept`` is the folder of ns-2's output, so that interrupted work continues and ns-2 never runs twice. ``threads``
+    is the number of parallel runs; None means all cores.
 
     Raises:
         NsError: ns-2 is missing or failed.
@@ -65,8 +65,8 @@ def run(
     with ThreadPoolExecutor(threads or len(os.sched_getaffinity(0))) as pool:
         theirs = list(pool.map(lambda each: ns2.recall(translate(each, case.bottleneck), kept), plans))
     warmup = plans[0]["warmup_ns"] / 1e9
-    ours = of_fairwave(results, whole, case.bottleneck, warmup)
-    compared = compare(ours, [of_ns2(each) for each in theirs])
+    ours = measure_fairwave(results, whole, case.bottleneck, warmup)
+    compared = compare(ours, [measure_ns2(each) for each in theirs])
     outcome = Outcome(case, [each for each in compared if each.measure not in case.skip], len(seeds))
     if case.reference:
         file, name = case.reference

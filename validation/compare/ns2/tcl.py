@@ -1,17 +1,16 @@
 """Tcl for ns-2.35 from a case.
 
-Routing is static (``rtproto Manual``): each node on a flow's path gets the one entry that the flow needs,
-because ns-2's own route computation takes longer than the run once there are a thousand nodes.
+Routing is static (``rtproto Manual``): each node on a flow's path gets the one entry that the flow needs. With a
+thousand nodes, ns-2's route computation would take longer than the run.
 
-What is measured, and how ns-2 is made to tell it:
+Measurements, and how ns-2 provides them:
 
 * queues: a flow monitor on each bottleneck direction counts arrivals, departures and drops, by flow. Its integrator of
   packets gives the time average of waiting packets. ns-2 takes a packet out of the queue when its transmission begins,
   so the packet in transmission is not counted.
 * goodput: ``bytes_`` of the sinks (TCP sinks count in order, without duplicates).
-* losses on the wire: an error model behind the delay element, so that a lost packet has used the link. Its
-  drops must not reach the queue's monitor (ns-2 would subtract them from the queue), hence the drop target
-  of its own.
+* losses on the wire: an error model behind the delay element, so that a lost packet has used the link. Its drops must
+not reach the queue's monitor, because ns-2 would subtract them from the queue. Hence the separate drop target.
 """
 
 from __future__ import annotations

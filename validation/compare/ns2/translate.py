@@ -1,7 +1,7 @@
 """From a fairwave plan to ns-2: the same network, the same flows, the same starts, in ns-2's words.
 
 The plan comes from a scenario with the preset ``ns2``. So everything random that the plan has drawn (starts, spread
-delays) is the same in both simulators. Each draws for itself only what happens during the run.
+delays) is the same in both simulators. Each simulator draws only random events during the run.
 
 Differences that ns-2's input language cannot express directly:
 
@@ -28,9 +28,9 @@ class NotInNs2Error(ValueError):
 
 
 def translate(plan: Plan, bottleneck: str) -> NsCase:
-    """The case that runs ``plan`` in ns-2, with the queue of the link direction ``bottleneck`` measured.
+    """The case that runs ``plan`` in ns-2 and measures the queue of the link direction ``bottleneck``.
 
-    Raises NotInNs2Error for what ns-2.35 lacks.
+    Raises NotInNs2Error for features that ns-2.35 lacks.
     """
     names = [link["name"] for link in plan["links"]]
     if bottleneck not in names:
@@ -114,7 +114,7 @@ def _red(queue: dict[str, Any], capacity: dict[str, int]) -> NsQueue:
         raise NotInNs2Error('RED by bytes is compared with ns-2\'s details only; write `preset = "ns2"`')
     if queue.get("preset") == "ns2" and set(queue) <= {"discipline", "capacity", "preset", "victim"}:
         return NsQueue("RED", _limit(capacity, 500.0))
-    # ns-2 has the same automatic values under its preset: what is left out here is left out there.
+    # ns-2 has the same automatic values under its preset, so both leave out the same keys.
     mean = quantity(queue.get("mean-packet", "500 B"))
     in_bytes = queue.get("mode", "bytes" if queue.get("preset") == "ns2" else "packets") == "bytes"
     by_size = queue.get("drop-by-size", in_bytes)
@@ -285,7 +285,7 @@ _TCPS = {
     "tcp/vegas": ("Agent/TCP/Vegas", "Agent/TCPSink"),
 }
 
-#: Keys of a TCP that ns-2 is told of, or that only say what ns-2 does anyway.
+#: Keys of a TCP that ns-2 gets as settings, or that match its fixed behaviour.
 _KNOWN = {"name", "preset", "alpha", "beta", "segment", "receiver-window", "send-jitter"}
 
 
@@ -305,7 +305,7 @@ def _transport(
             raise NotInNs2Error(f"{where}: compare with the preset `ns2`, whose TFRC damps oscillations")
         if header != 32.0:
             raise NotInNs2Error(f"{where}: ns-2's TFRC has a header of 32 B")
-        # Its sink counts headers, like that of TCP.
+        # Its sink counts headers, like TCP's sink.
         return (
             "Agent/TFRC",
             "Agent/TFRCSink",

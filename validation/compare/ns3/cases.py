@@ -41,14 +41,14 @@ SPACING = 0.1
 MEGABITS, ROUND_TRIP_MS, PRODUCT = 20, 40, 67
 
 
-#: The long cases, of BBR beside CUBIC, have the kernel's rate, buffers and seconds: packets of a bandwidth-delay
-#: product, and how their keys begin.
+#: The long cases, BBR next to CUBIC, have the kernel's rate, buffers and seconds: packets of a bandwidth-delay
+#: product, and the beginning of their keys.
 LONG_PRODUCT, LONG_KEY = 33, "long/"
 
 
 @dataclass(frozen=True)
 class Case:
-    """One experiment. ``key`` names it in reports and explanations; ``runs`` says how many, each with its own seed."""
+    """One experiment. ``key`` names it in reports and explanations; ``runs`` is the number of seeds."""
 
     key: str
     title: str
@@ -71,7 +71,7 @@ def dumbbell(
     megabits: int = MEGABITS,
     seconds: tuple[int, int] = (50, 10),
 ) -> Table:
-    """The path, with access links whose delays differ by flow, so that no two flows stay in step."""
+    """The path. The delays of its access links differ by flow, so that no two flows stay in step."""
     wide = {"discipline": "drop-tail", "capacity": {"packets": 10000}}
     lossy = {"loss": {"model": "bernoulli", "rate": loss}} if loss else {}
     return {
@@ -201,7 +201,7 @@ def cases() -> Iterator[Case]:
         )
 
 
-def of_fairwave(results: Results, bottleneck: str, seconds: float) -> list[dict[str, float]]:
+def measure_fairwave(results: Results, bottleneck: str, seconds: float) -> list[dict[str, float]]:
     """The measures of each run of fairwave, in the order of the runs; ``seconds`` from the warm-up to the end."""
     flows, links, series = (_rows(results, table) for table in ("flows", "links", "series"))
     return [

@@ -1,9 +1,9 @@
-"""Runs ns-3: a program of its own, for an interpreter that has ns-3's bindings and need not have fairwave.
+"""Runs ns-3: a separate program for an interpreter with ns-3's bindings, which may lack fairwave.
 
-Each line of standard input is ``{"file": PATH, "run": …}`` with a run as ``simulator.py`` writes it.
-ns-3 keeps its state in globals, so each run is a process. The bindings are loaded once, which takes ten seconds; then
-each run is forked. What a run measured is written to its file as JSON; what is printed is a line per run, ``done PATH``
-or ``failed PATH``.
+Each line of standard input is ``{"file": PATH, "run": …}`` with a run in the form of ``simulator.py``. ns-3 keeps its
+state in globals, so each run is a process. The bindings are loaded once, which takes ten seconds; then each run is
+forked. The results of a run are written to its file as JSON. The output has a line per run, ``done PATH`` or ``failed
+PATH``.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ std::string Run() {
 
 
 def simulate(bindings: Any, run: dict[str, Any]) -> str:
-    """What ns-3 measured of a run after its warm-up, as JSON; in a process that has run nothing before."""
+    """The measurements of a run after its warm-up, as JSON. The process must not have run ns-3 before."""
     for name, value in run["defaults"].items():
         bindings.Default(name, value)
     bindings.Begin(run["seed"], run["duration"], run["warmup"], run["spacing"])

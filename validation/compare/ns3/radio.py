@@ -1,16 +1,16 @@
 """Radio links compared with ns-3's: ``docs/radio-ns3.md``.
 
-**Set-up.** Both simulators are told the same case: rates, frame sizes with all headers, buffers, contention windows,
-TXOP limits, bandwidth, schedulers and traffic, packet by packet from the same instants. What cannot be made alike is
-said in the case. Nothing was tuned. ns-3 runs as programs in C++ (`validation/compare/ns3`, ``-O2``, against the
-libraries of PyPI's `ns3`). Its stations are ad hoc, because fairwave has no beacons and no associations, with the basic
-rates that an access point would announce. Nothing else of its set-up differs from its defaults, except: packets do not
+**Set-up.** Both simulators get the same case: rates, frame sizes with all headers, buffers, contention windows, TXOP
+limits, bandwidth, schedulers and traffic, packet by packet from the same instants. Each case names its remaining
+differences. Nothing was tuned. ns-3 runs as programs in C++ (`validation/compare/ns3`, ``-O2``, against the libraries
+of PyPI's `ns3`). Its stations are ad hoc, because fairwave has no beacons and no associations, with the basic rates
+that an access point would announce. Otherwise its set-up has the defaults, with three exceptions: packets do not
 expire in a queue, traffic control is off, and a missed block acknowledgement is followed by the frames and not by a
 request. In the cell the power and the noise of both directions are equal, RLC is acknowledged, blocks do not fail
 except in the case about HARQ, and the core network adds no delay.
 
-**Runs.** Each case runs under several seeds for 6 s, of which the first does not count. ± is the 95 % interval. In a
-*scan* a value rises or falls until the criterion is broken; the row has the last good value under each seed.
+**Runs.** Each case runs under several seeds for 6 s, without the first second. ± is the 95 % interval. In a *scan* a
+value rises or falls until the criterion is broken; the row has the last good value under each seed.
 
 **Verdicts.** A measure agrees if the means differ by at most the margin. Margins were fixed and committed before the
 first comparison. It is undecided (?) if the 95 % interval of the difference (Welch) contains 0, otherwise it differs.
@@ -75,7 +75,7 @@ OWN = {"wifi": ("wifi",), "lte": ("lte", "point-to-point")}
 ALL = [name for cases in PARTS.values() for name in cases]
 """The names of all cases."""
 
-#: A run: numbers of each flow by its name, the processor time, and what else the program says.
+#: A run: numbers of each flow by its name, the processor time, and other output of the program.
 Run = dict[str, Any]
 
 
@@ -194,7 +194,7 @@ def _last(case: Case, seed: int, programs: Mapping[str, Path] | None = None) -> 
     assert scan is not None
     best = float("nan")
     for point in scan.values:
-        one = radio_cases.at(case, point)
+        one = radio_cases.fix_scan(case, point)
         run = ours(one, [seed])[0] if programs is None else theirs(one, programs, seed)
         if not good(case, run):
             break
@@ -217,7 +217,7 @@ def timed(case: Case, programs: Mapping[str, Path], harq: tuple[float, float]) -
 
 def judged(measure: Measure, kept: Mapping[str, Sequence[float]]) -> tuple[Estimate, Estimate, float, str]:
     """Fairwave's and ns-3's estimates, the difference (a part of ns-3's or in the unit), and the verdict."""
-    own, other = Estimate.of(kept["ours"]), Estimate.of(kept["theirs"])
+    own, other = Estimate.from_values(kept["ours"]), Estimate.from_values(kept["theirs"])
     gap = own.mean - other.mean
     if measure.relative:
         gap /= other.mean
@@ -355,7 +355,7 @@ def read(path: Path = DATA) -> dict[str, Any]:
 
 
 def explained() -> dict[str, Any]:
-    """Reasons of differences, and what was changed."""
+    """Reasons for differences, and changes."""
     return tomllib.loads(REASONS.read_text(encoding="utf-8"))
 
 

@@ -1,7 +1,7 @@
 """The cases in which fairwave's radio links are compared with ns-3's, and the margins.
 
-A case is written once and told to both: to fairwave as a scenario (:func:`scenario`), to the programs of
-``validation/compare/ns3`` as arguments (:func:`arguments`). Margins were written down before the first comparison.
+A case is written once and translated for both: for fairwave into a scenario (:func:`scenario`), for the programs of
+this folder into arguments (:func:`arguments`). Margins were written down before the first comparison.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 SECONDS, WARMUP = 6.0, 1.0
-"""Each run lasts so long, of which so much does not count."""
+"""Length of a run and of its warm-up, s."""
 
 LOSS = 50.0
 """Path loss of all pairs of stations that hear each other, in dB: a ratio of 50 dB and more."""
@@ -32,10 +32,10 @@ class Flow:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a run, of the flows whose names begin with ``group``.
+    """One number of a run, over the flows with names that begin with ``group``.
 
-    ``goodput`` in Mb/s, ``share`` of all goodput, ``delay`` (mean) and ``p95`` in ms. ``margin``: by how much the
-    two simulators may differ, in parts of ns-3's value (``relative``) or in the unit.
+    ``goodput`` in Mb/s, ``share`` of all goodput, ``delay`` (mean) and ``p95`` in ms. ``margin`` is the allowed
+    difference, as a part of ns-3's value (``relative``) or in the unit.
     """
 
     kind: str
@@ -65,7 +65,7 @@ class Scan:
 class Wifi:
     """A Wi-Fi channel; ``mcs`` by station (the last one for the rest), ``retries``: attempts of a frame at most.
 
-    ``groups``: by station; a station hears its group and the access point. ``up``: as ``mcs``, from stations, if it
+    ``groups``: by station; a station hears its group and the access point. ``up``: like ``mcs``, from stations, if it
     differs. ``bases``: access points, to which stations belong in turn; ``apart``: they do not hear each other.
     ``aggregate``: bytes of an A-MPDU of best effort, and of video if ``video``. ``txop``: of video, in ms.
     """
@@ -105,7 +105,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Case:
-    """A set-up, its traffic, what is compared, and what could not be made alike."""
+    """A set-up, its traffic, its measures, and the remaining differences of the simulators."""
 
     name: str
     title: str
@@ -137,7 +137,7 @@ def call(station: int, name: str = "call", dscp: int = 0) -> tuple[Flow, ...]:
 
 
 def calls(count: int) -> tuple[Flow, ...]:
-    """So many calls, each of its own station."""
+    """``count`` calls, one per station."""
     return tuple(flow for station in range(count) for flow in call(station))
 
 
@@ -346,7 +346,7 @@ LATER = (
 """Cases that came after the verdicts, with the parts of the law that they show. Margins as those of the first cases."""
 
 CARRIED = Measure("goodput", "", 0.10)
-"""The margin of a cell's throughput: fairwave's blocks carry what the indicator's efficiency says, ns-3's what the
+"""The margin of a cell's throughput: fairwave's blocks follow the indicator's efficiency, ns-3's the
 nearest modulation and coding scheme does."""
 
 PROBE: dict[str, Any] = {"payload": 100, "interval": 37_000.0}
@@ -456,7 +456,7 @@ MORE = {case.name: case for case in LATER}
 
 
 def variant(name: str, of: str, title: str, **medium: Any) -> Case:
-    """A case with another medium, to find where a difference comes from."""
+    """A case with another medium, to find the cause of a difference."""
     case = (CASES | MORE)[of]
     flows = medium.pop("flows", case.flows)
     return replace(
@@ -502,7 +502,7 @@ VARIANTS = {
         variant("n-40-full-noise", "n-40", "TXOP of 4.064 ms, fairwave without EIFS", txop=4.064, eifs=False),
     )
 }
-"""What was run after a look at the differences. These rows do not count in the verdicts."""
+"""Runs after a look at the differences. These rows do not count in the verdicts."""
 
 PARTS = {"cases": CASES, "later": MORE, "variants": VARIANTS}
 """All cases by the part of the kept numbers that they belong to."""
@@ -513,7 +513,7 @@ def find(name: str) -> tuple[str, Case]:
     return next((part, cases[name]) for part, cases in PARTS.items() if name in cases)
 
 
-def at(case: Case, value: float) -> Case:
+def fix_scan(case: Case, value: float) -> Case:
     """The case of a scan at one of its values."""
     scan = case.scan
     assert scan is not None
@@ -523,8 +523,8 @@ def at(case: Case, value: float) -> Case:
     return replace(case, medium=replace(case.medium, snr=value), scan=None)
 
 
-def of(values: tuple[int, ...], place: int) -> int:
-    """The value of a station: its own, or the last."""
+def station_value(values: tuple[int, ...], place: int) -> int:
+    """The value of a station, or the last value if there are fewer values than stations."""
     return values[min(place, len(values) - 1)]
 
 
@@ -591,7 +591,7 @@ TCP = {
     "header": "52 B",
     "acknowledgement": "52 B",
 }
-"""What ns-3's TCP has or has not, and headers of TCP with timestamps and IP."""
+"""The features of ns-3's TCP, and headers of TCP with timestamps and IP."""
 
 STANDARDS = {"802.11a": "802.11g", "802.11b": "802.11b", "802.11n": "802.11n"}
 
@@ -634,14 +634,14 @@ def _wifi(medium: Wifi, names: list[str]) -> dict[str, Any]:
         air["hears"] = dict.fromkeys(bases, names)
     air["stations"] = {}
     for place, name in enumerate(names):
-        channel: dict[str, Any] = {"mcs": of(medium.mcs, place)}
+        channel: dict[str, Any] = {"mcs": station_value(medium.mcs, place)}
         if medium.snr is not None:
             channel["snr"] = medium.snr
         elif medium.error:
             channel["error"] = medium.error
         air["stations"][name] = {"channel": channel}
         if medium.up:
-            air["stations"][name]["uplink"] = channel | {"mcs": of(medium.up, place)}
+            air["stations"][name]["uplink"] = channel | {"mcs": station_value(medium.up, place)}
     return air
 
 
@@ -654,7 +654,9 @@ def _cell(medium: Cell, names: list[str], harq: tuple[float, float]) -> dict[str
         "harq": {"error": harq[0], "repeat-error": harq[1]},
         "rlc": {"mode": "acknowledged" if medium.acknowledged else "unacknowledged"},
         "uplink": {"request": "1 ms", "first": "1500 B"},
-        "users": {name: {"channel": {"cqi": of(medium.cqi, place)}} for place, name in enumerate(names)},
+        "users": {
+            name: {"channel": {"cqi": station_value(medium.cqi, place)}} for place, name in enumerate(names)
+        },
     }
 
 
@@ -670,12 +672,14 @@ def arguments(case: Case, seed: int) -> list[str]:
     if isinstance(medium, Wifi):
         told |= {
             "standard": medium.standard,
-            "mcs": ",".join(str(of(medium.mcs, place)) for place in range(case.stations)),
+            "mcs": ",".join(str(station_value(medium.mcs, place)) for place in range(case.stations)),
             "queue": medium.queue,
             "aggregate": medium.aggregate,
             "rts": int(medium.rts),
             "groups": ",".join(map(str, medium.groups or (0,) * case.stations)),
-            "up": ",".join(str(of(medium.up or medium.mcs, place)) for place in range(case.stations)),
+            "up": ",".join(
+                str(station_value(medium.up or medium.mcs, place)) for place in range(case.stations)
+            ),
             "bases": medium.bases,
             "apart": int(medium.apart),
             "width": medium.width,
@@ -690,7 +694,7 @@ def arguments(case: Case, seed: int) -> list[str]:
         }
     else:
         told |= {
-            "cqi": ",".join(str(of(medium.cqi, place)) for place in range(case.stations)),
+            "cqi": ",".join(str(station_value(medium.cqi, place)) for place in range(case.stations)),
             "scheduler": medium.scheduler,
             "buffer": medium.buffer,
             "acknowledged": int(medium.acknowledged),

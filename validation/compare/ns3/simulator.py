@@ -1,18 +1,18 @@
-"""The same plan in ns-3: told in ns-3's words, run in processes of its own, read as the measures of :mod:`ns3_cases`.
+"""The same plan in ns-3: translated, run in separate processes, and read as the measures of ``cases.py``.
 
 ns-3 is optional (``pip install 'ns3==3.44.*'``, Linux, Python 3.11). It need not be in fairwave's
 environment: any
 interpreter that can ``import ns3`` will do, named by the environment variable ``FAIRWAVE_NS3_PYTHON`` or
 by an option.
 
-**What is the same.** Both have the same topology, rates, delays (drawn by the plan), starts, and queue laws with their
-constants. They have the same segment and header sizes, initial window, delayed acknowledgements, SACK and PRR. The
-shortest timeout is 200 ms above the smoothed round trip in both.
+**Equal.** Both have the same topology, rates, delays (drawn by the plan), starts, and queue laws with their constants.
+They have the same segment and header sizes, initial window, delayed acknowledgements, SACK and PRR. The shortest
+timeout is 200 ms above the smoothed round trip in both.
 
-**What cannot be.** Below a queue discipline of ns-3 lies the device's queue, which cannot be shorter than one packet.
-That packet counts as waiting, and a first-in-first-out queue of P packets is a discipline of P − 1 above it. Queue
-disciplines of ns-3 count IP packets, 2 B less than the wire carries (PPP), so a quantum is made 2 B smaller. And ns-3
-has no RACK, no tail loss probes and no quick acknowledgements: the scenario must leave them out, too.
+**Different.** A queue discipline of ns-3 has the device's queue below it, which holds at least one packet. That packet
+counts as waiting, and a first-in-first-out queue of P packets is a discipline of P − 1 above it. Queue disciplines of
+ns-3 count IP packets, 2 B less than on the wire (PPP), so a quantum is made 2 B smaller. ns-3 has no RACK, no tail
+loss probes and no quick acknowledgements: the scenario must leave them out, too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ABSENT = (
     f" `pip install 'ns3==3.44.*'` under Python 3.11, in .venv or elsewhere, and name that interpreter in {VARIABLE}"
 )
 
-#: Header bytes on the wire beside the payload: TCP with timestamps, IP, PPP; and UDP, IP, PPP.
+#: Header bytes on the wire in addition to the payload: TCP with timestamps, IP, PPP; and UDP, IP, PPP.
 TCP_HEADER, UDP_HEADER, PPP = 54, 30, 2
 
 #: ns-3's class for a controller, and its attributes by the scenario's keys.
@@ -60,8 +60,7 @@ CONTROLLERS: dict[str, tuple[str, dict[str, str]]] = {
     "tcp/bbr1": ("ns3::TcpBbr", {}),
 }
 
-#: What a TCP's table must say, or leave out where the default is that already, for ns-3 to be able to do
-#: the same.
+#: Settings of a TCP's table that ns-3 supports. The table must have them, explicitly or by default.
 CONNECTION: Table = {
     "preset": "linux",
     "recovery": "sack",
@@ -85,7 +84,7 @@ DEFAULTS = {
 
 
 class Ns3Error(RuntimeError):
-    """ns-3 is missing or failed; the message says which."""
+    """ns-3 is missing or failed. The message has the reason."""
 
 
 class NotInNs3Error(ValueError):
@@ -94,7 +93,7 @@ class NotInNs3Error(ValueError):
 
 @lru_cache
 def find(python: str | None = None) -> str | None:
-    """An interpreter that has ns-3: ``python``, else that of the environment, else this one; None if it has none."""
+    """An interpreter with ns-3: ``python``, else the one of the environment, else this one. None if it lacks ns-3."""
     chosen = python or os.environ.get(VARIABLE) or sys.executable
     path = shutil.which(chosen)
     if path is None:
@@ -110,7 +109,7 @@ def version(python: str) -> str:
 
 
 def translate(plan: Table, bottleneck: str, spacing: float) -> Table:
-    """What the driver is told, for a plan of a dumbbell; the queue of the direction ``bottleneck`` is measured.
+    """The driver's input for a plan of a dumbbell. It measures the queue of the direction ``bottleneck``.
 
     ``spacing`` are the seconds between samples of round trip and window.
 
@@ -212,7 +211,7 @@ def _queue(queue: Table, where: str) -> tuple[str, dict[str, str], int]:
 
 
 def _flow(flow: Table) -> tuple[Table, dict[str, str]]:
-    """What the driver is told of a flow but for its delays, and the attributes of its controller."""
+    """The driver's input for a flow without its delays, and the attributes of its controller."""
     transport, traffic, name = flow["transport"], flow["traffic"], flow["name"]
     told = {"start": flow["start_ns"] / 1e9, "payload": 1448, "interval": 0.0}
     if transport["name"] == "udp":
@@ -246,7 +245,7 @@ def _flow(flow: Table) -> tuple[Table, dict[str, str]]:
 
 
 def recall(runs: Sequence[Table], kept: Path, python: str, processes: int = 1) -> list[Table]:
-    """What ns-3 measured in each run; what it once measured of the same run is kept in ``kept`` and not made anew.
+    """The measurements of ns-3 for each run. Uses kept ones in ``kept``, if there are any.
 
     Raises:
         Ns3Error: ns-3 failed.
