@@ -48,7 +48,14 @@ def test_fairwave_gives_the_kept_numbers():
 def test_a_bound_is_met_on_its_side_and_a_value_within_its_margin():
     def row(mean, bound="", margin=0.1):
         return published.Row(
-            "a", "b", "ms", 10.0, published.Estimate.from_values([mean, mean]), margin, relative=True, bound=bound
+            "a",
+            "b",
+            "ms",
+            10.0,
+            published.Estimate.from_values([mean, mean]),
+            margin,
+            relative=True,
+            bound=bound,
         )
 
     assert row(10.9).agrees

@@ -81,7 +81,9 @@ def test_simulated_calls_are_measured_in_the_same_seconds(tmp_path):
     log(tmp_path)
     case = cases.Case("short", "a short call", 14, ((0, 2.0),))
     browsers = bands.measure_browsers(case, call.read(case, tmp_path) * 2)
-    simulated = bands.measure_simulation(case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers)
+    simulated = bands.measure_simulation(
+        case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers
+    )
     assert simulated.traces["received"].shape == (2, len(browsers.times))
     # The call begins at 2.5 s; before, there is nothing.
     assert np.isnan(simulated.traces["received"][:, :2]).all()

@@ -29,7 +29,13 @@ QUICK = [replace(case, runs=2) for case in suite.cases() if case.quick]
 
 def difference(live: list[float], other: list[float], margin=GOODPUT, wider: float = 1.0) -> suite.Difference:
     return suite.Difference(
-        "a: goodput", Estimate.from_values(live), Estimate.from_values(other), margin, wider, scale=1.0, unit="Mb/s"
+        "a: goodput",
+        Estimate.from_values(live),
+        Estimate.from_values(other),
+        margin,
+        wider,
+        scale=1.0,
+        unit="Mb/s",
     )
 
 

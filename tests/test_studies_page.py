@@ -1,4 +1,4 @@
-"""The page of all claims and readings: what it tells of fresh seeds and of experiments, and the pictures that are kept."""
+"""The page of all claims and readings: fresh seeds, experiments, and kept pictures."""
 
 import numpy as np
 import pytest

@@ -28,7 +28,9 @@ def test_one_station_has_no_collisions_in_the_formulas():
 
 def test_a_row_agrees_within_its_margin():
     def row(mean, margin, *, relative):
-        return published.Row("saturation", "a", "Mb/s", 2.0, Estimate.from_values([mean, mean]), margin, relative)
+        return published.Row(
+            "saturation", "a", "Mb/s", 2.0, Estimate.from_values([mean, mean]), margin, relative
+        )
 
     assert row(2.03, 0.02, relative=True).agrees
     assert not row(2.05, 0.02, relative=True).agrees
