@@ -1,1 +1,1 @@
-"""What people look at: figures in one house style, and one self-contained page per study or comparison."""
+"""Reports: figures in one style, and one self-contained page per study or comparison."""

@@ -1,7 +1,7 @@
-"""A network on a map: links by use or discards, pairs by opinion, one state per failure; a part of a page.
+"""Network map of a page: links coloured by use or discards, pairs by opinion, and one state per failure.
 
-Picture and matrix are drawn here for the network as it is. The page's script redraws them for a failure that the reader
-chooses. All values are also in tables.
+Python draws map and matrix for the network without failures. The page's script redraws them for a failure that the
+reader chooses. All values are also in tables.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WIDTH, HEIGHT, MARGIN = 800.0, 720.0, 40.0
-"""Size of the map in its own units."""
+"""Size of the map, in map units."""
 
 USED = (0.25, 0.5, 0.75, 0.9)
-"""Bounds between the steps of a link's use."""
+"""Bounds between the steps of a link's utilisation."""
 
 DISCARDED = (0.0001, 0.001, 0.01, 0.05)
 """Bounds between the steps of a link's discarded share."""
 
 LETTERS, ROOM = 11.0, 6.0
-"""Size of the names of nodes on the map, and their distance from the nodes."""
+"""Letter size of node names on the map, and their distance from the nodes, in map units."""
 
 MOST_NAMED = 60
-"""A map of more nodes names none of them."""
+"""A map with more nodes shows no names."""
 
 
 @dataclass(frozen=True)
 class State:
-    """The network as it is, or with a failure.
+    """The network without failures, or with one failure.
 
     Attributes:
-        name: What failed; empty for the network as it is.
-        words: What it comes to, a sentence.
+        name: What failed; empty for the network without failures.
+        words: The effect, as a sentence.
         failed: Links that are down, `a>b`.
-        links: Link direction to its use and its discarded share.
+        links: Link direction to its utilisation and its discarded share.
         pairs: Pair to the mean opinion of its calls and its band, or `undecided`.
     """
 
@@ -53,13 +53,13 @@ class State:
 
 @dataclass(frozen=True)
 class WorstPair:
-    """A pair with its path.
+    """One of the worst pairs, with its path.
 
     Attributes:
         name: `a → b`.
         links: Link directions of the path.
         words: Opinion, loss and delay.
-        parts: Of each link its name, and what arises there in words.
+        parts: For each link of the path, its name and its loss and delay in words.
     """
 
     name: str
@@ -70,11 +70,11 @@ class WorstPair:
 
 @dataclass(frozen=True)
 class HalfLink:
-    """One direction of a link on the map: the half at its beginning.
+    """One direction of a link on the map: the half next to its first node.
 
     Attributes:
         name: `a>b`.
-        x1, y1, x2, y2: Where it is drawn.
+        x1, y1, x2, y2: Its ends on the map.
     """
 
     name: str
@@ -88,11 +88,11 @@ class Atlas:
     """The map, the matrix and the states.
 
     Args:
-        places: Node to its place; any units, as long as all are alike.
-        degrees: Whether places are longitude and latitude.
+        places: Node to its position, in any unit. All positions share that unit.
+        degrees: Whether positions are longitude and latitude.
         links: Links, `a>b` for both directions.
-        states: The network as it is, then failures.
-        worst: Pairs with the least opinion.
+        states: The network without failures first, then the failures.
+        worst: Pairs with the lowest opinion.
         kind: What fails: `links` or `nodes`.
     """
 
@@ -123,19 +123,19 @@ class Atlas:
 
     @staticmethod
     def step(value: float, bounds: Sequence[float] = USED) -> int:
-        """The step of a value, from 0 to 4."""
+        """Returns the step of a value, 0 to 4."""
         return sum(value >= bound for bound in bounds)
 
     @staticmethod
     def band(mos: float | None) -> str:
-        """The band of an opinion (ITU-T G.109); `none` without one."""
+        """Returns the band of an opinion (ITU-T G.109), or `none` without an opinion."""
         if mos is None or not math.isfinite(mos):
             return "none"
         return "good" if mos >= 3.6 else "fair" if mos >= 3.1 else "poor"
 
     @property
     def cells(self) -> list[tuple[float, float, str, str]]:
-        """The cells of the matrix: place, band and words, for the network as it is."""
+        """Returns the cells of the matrix without failures: position, band and words."""
         at = {end: index for index, end in enumerate(self.ends)}
         found = []
         for one, other in self.pairs:
@@ -146,13 +146,13 @@ class Atlas:
 
     @property
     def keys(self) -> list[tuple[str, list[str]]]:
-        """The legend of each way to colour links: its name, the five steps in words."""
+        """Returns the legend of each way to colour links: its name and its five steps in words."""
         used = ["below 25 %", "25 to 50 %", "50 to 75 %", "75 to 90 %", "90 % or more"]
         lost = ["below 0.01 %", "0.01 to 0.1 %", "0.1 to 1 %", "1 to 5 %", "5 % or more"]
         return [("used", used), ("discarded", lost)]
 
     def to_json(self) -> str:
-        """What the script redraws from, with no character that could end its element."""
+        """Returns the script's data as JSON, escaped so that it cannot end its `script` element."""
         data = {
             "bounds": [list(USED), list(DISCARDED)],
             "links": [half.name for half in self.halves],
@@ -181,7 +181,7 @@ def _rounded(mos: float | None) -> float | None:
 
 
 def _scaled(places: Mapping[str, tuple[float, float]], *, degrees: bool) -> dict[str, tuple[float, float]]:
-    """Places on the map: north is up, and a degree of longitude is as long as it is at the middle latitude."""
+    """Returns positions on the map. North is up; a degree of longitude has its length at the middle latitude."""
     if not places:
         return {}
     middle = sum(y for _, y in places.values()) / len(places)

@@ -1,4 +1,4 @@
-"""The axes of a grid as figures have them: values of a key as numbers with a unit, where they are some."""
+"""Axes of a grid for figures: the values of a key, as numbers with a unit if possible."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 SHARES = {"%": 0.01, "": 1.0}
 WIDE = 30.0
-"""Values that span a larger ratio, in steps of a similar ratio, are drawn on a logarithmic axis."""
+"""Values with a larger ratio, in steps of a similar ratio, get a logarithmic axis."""
 
 
 @dataclass(frozen=True)
 class GridAxis:
-    """What is varied.
+    """One axis of a grid.
 
     Attributes:
         key: The scenario's key, or the axis's name.
-        labels: Its values as they were given, in order.
-        values: The same as numbers; empty where they are none.
-        unit: Their unit; empty for plain numbers.
+        labels: The values as given, in order.
+        values: The same as numbers; empty if a label is not a number.
+        unit: Unit of `values`; empty for plain numbers.
     """
 
     key: str
@@ -45,12 +45,12 @@ class GridAxis:
 
     @property
     def title(self) -> str:
-        """Its name at an axis, with the unit."""
+        """Name for the axis of a figure, with the unit."""
         return f"{short_key(self.key)} ({self.unit})" if self.unit else short_key(self.key)
 
     @property
     def is_log(self) -> bool:
-        """Whether a logarithmic axis fits: over a wide range, in steps that grow with the values."""
+        """Whether a logarithmic axis fits: a wide range, in steps that grow with the values."""
         if len(self.values) < 3 or min(self.values) <= 0 or max(self.values) < WIDE * min(self.values):
             return False
         each = sorted(self.values)
@@ -59,18 +59,18 @@ class GridAxis:
 
     @property
     def is_count(self) -> bool:
-        """Whether the values are whole numbers without a unit: no tick belongs between them."""
+        """Whether the values are whole numbers without a unit, so that no tick belongs between them."""
         return self.is_number and not self.unit and all(float(one).is_integer() for one in self.values)
 
     def ticks(self) -> list[str]:
-        """Its values at an axis that names each; quantities without their unit, which the title has."""
+        """Returns tick labels, one per value. Quantities have no unit here, because the title states it."""
         if self.is_number:
             return [f"{one:.4g}" for one in self.values]
         return [spelled(one) for one in self.labels]
 
 
 def axis(key: str, labels: Sequence[Any]) -> GridAxis:
-    """The axis of a key with its values, numbers in ascending order."""
+    """Returns the axis of a key, with numbers in ascending order."""
     values, unit = quantities(labels)
     if not values:
         return GridAxis(key, labels)
@@ -79,7 +79,7 @@ def axis(key: str, labels: Sequence[Any]) -> GridAxis:
 
 
 def quantities(labels: Sequence[Any]) -> tuple[list[float], str]:
-    """Labels as numbers and their unit: `500 kb/s` and `1 Mb/s` are 0.5 and 1 Mb/s; nothing where one is no number."""
+    """Reads labels as numbers with a common unit (`500 kb/s`, `1 Mb/s`: 0.5, 1 Mb/s); none if one is no number."""
     read = [_quantity(one) for one in labels]
     if not read or any(one is None for one in read):
         return [], ""
@@ -89,14 +89,14 @@ def quantities(labels: Sequence[Any]) -> tuple[list[float], str]:
         return [value for value, _ in found], units[0]
     for kind in (TIMES, RATES, SIZES, SHARES):
         if set(units) <= set(kind):
-            # The unit of the largest: numbers of the others stay short.
+            # Use the unit of the largest value, so that the other numbers stay short.
             unit = max(found, key=lambda one: abs(one[0]) * kind[one[1]])[1]
             return [float(f"{value * kind[mine] / kind[unit]:.12g}") for value, mine in found], unit
     return [], ""
 
 
 def _quantity(label: Any) -> tuple[float, str] | None:
-    """A label's number and unit; nothing where it is none."""
+    """Returns a label's number and unit, or None if it is not a number."""
     if isinstance(label, bool):
         return None
     if isinstance(label, (int, float)):
@@ -109,7 +109,7 @@ def _quantity(label: Any) -> tuple[float, str] | None:
 
 
 def scale_label(measure: Measure) -> str:
-    """What stands at the axis of a measure whose name is above it: its unit, or from where to where it goes."""
+    """Returns the axis label below a measure's name: its unit, or its range."""
     if measure.unit:
         return measure.unit
     least, most = measure.limits
@@ -117,17 +117,17 @@ def scale_label(measure: Measure) -> str:
 
 
 SPAN = 5.0
-"""Colours and axes that fit the values span at least so many of a measure's smallest differences that count."""
+"""Colours and fitted axes span at least this many of a measure's smallest relevant differences."""
 
 
 def least_span(measure: Measure, means: Iterable[float | None], relevance: Relevance = USUAL) -> float:
-    """What an axis or a range of colours spans at least: what does not count looks alike."""
+    """Returns the least span of an axis or a colour range, so that irrelevant differences look alike."""
     there = [one for one in means if one is not None and math.isfinite(one)]
     return SPAN * relevance.find(measure).difference(*there)
 
 
 def heading(measure: Measure, group: str = "") -> str:
-    """A measure's name above a figure, with the group before it; names of groups keep their letters."""
+    """Returns a measure's name for a figure, after the group's name. Names of groups keep their case."""
     title = measure.title
     if group and title.startswith(f"{group} "):
         return title

@@ -1,6 +1,6 @@
-"""The calls of a comparison, made audible: one recording carried packet by packet through each alternative.
+"""Audible calls of a comparison: one recording, carried packet by packet through each alternative.
 
-A thin seam to `fairwave_speech`, which codes, plays out and conceals; which call it is, `fairwave_report.heard` says.
+`fairwave_speech` does the coding, playout and concealment. `fairwave_report.heard` chooses the call.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from fairwave_speech import Playout, RenderedCall
 
 SCORED = 2
-"""At most so many clips of a call are scored by ViSQOL."""
+"""ViSQOL scores at most this many clips of a call."""
 
 LISTEN_S = 20.0
-"""Seconds of each call that a page carries."""
+"""Seconds of each call that a page contains."""
 
 APART = 0.5
-"""Opinion scores of the same call that differ by more are explained."""
+"""If two opinion scores of the same call differ by more, the page explains why."""
 
 
 def clips(
@@ -46,10 +46,10 @@ def clips(
     playout: Playout | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Clip], list[str]]:
-    """What the listener hears over each alternative in the run with this seed, the original first.
+    """Renders the received call of each alternative in the run with this seed, the original first.
 
-    The notes beside each clip are about the whole call: its units, R and MOS as the E-model estimates them, the delay
-    from mouth to ear, and the mean score that ViSQOL gives to what is heard against the original.
+    The notes next to each clip describe the whole call: its units, R and MOS by the E-model, the mouth-to-ear delay,
+    and the mean ViSQOL score of the received speech against the original.
 
     Args:
         heard: The call.
@@ -58,11 +58,11 @@ def clips(
         labels: The alternatives.
         seed: Seed of the run.
         playout: The playout buffer; the language's default when None.
-        progress: Told how many of the alternatives are done.
+        progress: Callback with the number of alternatives that are done.
 
     Returns:
-        The clips, each with its places in the original, and remarks: which call it is, what was left out, where the
-        recording comes from.
+        The clips, each with its positions in the original, and remarks: the chosen call, omissions, and the source of
+        the recording.
     """
     from fairwave_speech import RATE, SpeechError, render_call
 
@@ -108,7 +108,7 @@ def clips(
 def render_run(
     heard: RecordedCall, results: Results, seed: int, playout: Playout | None = None
 ) -> tuple[list[Clip], list[str]]:
-    """What the listener hears in one run, the original first, and remarks; arguments as for `clips`."""
+    """Renders the call of one run: the original, the received call, and remarks. Arguments as for `clips`."""
     found, said = clips(heard, results, "seed", [seed], seed, playout)
     return [*found[:1], *(replace(one, title="As it is heard") for one in found[1:])], said
 
@@ -116,7 +116,7 @@ def render_run(
 def _notes(
     call: RenderedCall, flows: pl.DataFrame, run: int, title: str
 ) -> tuple[list[str], RatingPair | None]:
-    """What is said beside a clip, about the whole call; and its two ratings, where it has both."""
+    """Returns the notes next to a clip, about the whole call, and its two ratings if it has both."""
     from fairwave_speech import SpeechError
     from fairwave_speech.score import visqol, visqol_is_there
 
@@ -155,11 +155,11 @@ class RatingPair:
     """Two ratings of one call.
 
     Attributes:
-        title: Of the recording.
-        opinion: MOS of the whole call as the E-model estimates it.
-        score: ViSQOL's, of the received speech against the original.
+        title: Title of the recording.
+        opinion: MOS of the whole call, estimated by the E-model.
+        score: ViSQOL score of the received speech against the original.
         mouth_to_ear_s: Mean delay, seconds.
-        delay_cost: Points of R that delay costs; None where that is not known.
+        delay_cost: Points of R that delay costs; None if unknown.
     """
 
     title: str
@@ -175,11 +175,11 @@ class RatingPair:
 
 
 PARTED = " †"
-"""Stands at a ViSQOL score that a paragraph above the recordings explains."""
+"""Marks a ViSQOL score that a paragraph above the recordings explains."""
 
 
 def parted(several: Sequence[RatingPair]) -> list[str]:
-    """Why the E-model's MOS and ViSQOL's score differ, once for all recordings whose two ratings do."""
+    """Explains once, for all recordings concerned, why the E-model's MOS and the ViSQOL score differ."""
     differ = [one for one in several if one.differs]
     if not differ:
         return []
@@ -206,7 +206,7 @@ def _delay(one: RatingPair) -> str:
 
 
 def _describe_call(heard: RecordedCall, seed: int) -> str:
-    """Which call you hear."""
+    """States which call you hear."""
     codec = heard.scenario_codec
     tables = ""
     if heard.name == heard.group:
@@ -224,9 +224,9 @@ def _describe_call(heard: RecordedCall, seed: int) -> str:
 def draw_units(
     heard: RecordedCall, results: Results, axis: str, labels: Sequence[Any], seed: int, folder: Path
 ) -> drawing.Drawing:
-    """Every unit of the excerpt that one hears: how long it travelled, or that it never arrived.
+    """Draws the delay of every unit in the audible excerpt, and the units that never arrived.
 
-    One panel per alternative, time across, one-way delay up (logarithmic), units that did not arrive as ticks below.
+    One panel per alternative: time across, one-way delay up (logarithmic), missing units as ticks below.
     """
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -243,7 +243,7 @@ def draw_units(
         )
     data = pl.concat(parts)
     span = data.select(pl.col("delay_s").max() / pl.col("delay_s").min()).item()
-    # Over many decades numbers between their ends would cover each other.
+    # Over many decades, numbers between the powers of ten would overlap.
     steps = (1.0,) if span is not None and span > 50 else (1.0, 2.0, 5.0)
     with drawing.canvas("units", (9.2, 0.9 + 1.35 * len(labels))) as canvas:
         grid = canvas.subplots(len(labels), 1, sharex=True, sharey=True, squeeze=False)
@@ -251,8 +251,8 @@ def draw_units(
             arrived = part.filter(pl.col("delay_s").is_not_null())
             missing = part.filter(pl.col("delay_s").is_null())
             axes.plot(arrived["created_s"], arrived["delay_s"], ".", markersize=3, color=looks[label].colour)
-            # Ticks along the lower edge, in the panel's own coordinates upward. Nothing is drawn for none: the layout
-            # would make room for it.
+            # Ticks along the lower edge, with heights in panel coordinates. Without missing units nothing is drawn,
+            # because the layout would reserve room for it.
             for made in missing["created_s"]:
                 axes.axvline(made, 0, 0.07, color=style.INK, linewidth=0.8)
             axes.set_yscale("log")
@@ -272,7 +272,7 @@ def draw_units(
 
 
 def _delays_in_words(data: pl.DataFrame, axis: str) -> str:
-    """Median delay and number of units that never arrived, per alternative."""
+    """Returns the median delay and the number of missing units of each alternative, in words."""
     rows = data.group_by(axis, maintain_order=True).agg(
         pl.col("delay_s").median(), pl.col("delay_s").is_null().sum().alias("missing"), pl.len().alias("all")
     )
@@ -284,7 +284,7 @@ def _delays_in_words(data: pl.DataFrame, axis: str) -> str:
 
 
 def _excerpt(created: list[float]) -> tuple[int, int]:
-    """First and one past the last unit of the stretch that a page carries: from a third of the call on."""
+    """Returns the first unit of the page's excerpt and one past its last. The excerpt begins a third into the call."""
     begin = created[0] + (created[-1] - created[0]) / 3
     if created[-1] - begin < LISTEN_S:
         begin = max(created[0], created[-1] - LISTEN_S)
@@ -293,14 +293,14 @@ def _excerpt(created: list[float]) -> tuple[int, int]:
 
 
 def write_audio(clips: Sequence[Clip], folder: Path) -> None:
-    """Leaves recordings as files, `audio-1-the-original.wav` and so on."""
+    """Writes recordings as files: `audio-1-the-original.wav` and so on."""
     for number, clip in enumerate(clips, 1):
         plain = re.sub(r"[^a-z0-9]+", "-", clip.title.lower()).strip("-")[:40] or "call"
         (folder / f"audio-{number}-{plain}.wav").write_bytes(clip.wav)
 
 
 def wav(samples: Any) -> bytes:
-    """Mono 16-bit samples at 8 kHz as a wav file."""
+    """Returns mono 16-bit samples at 8 kHz as a wav file."""
     import wave
 
     import numpy as np

@@ -1,8 +1,9 @@
-"""Figures that answer a pointer: the numbers of a line figure as a page's script reads them.
+"""Interactive figures: the numbers of a line figure, as a page's script reads them.
 
-The still picture stays in the page, for printing and for readers without JavaScript. uPlot draws the other one, on
-canvases, when the page opens. `templates/uplot` holds uPlot 1.6.32 (MIT licence), because pages are made without Node
-and without a network. It is byte for byte that of the npm package whose checksum is in `lab/package-lock.json`.
+The still picture stays in the page, for printing and for readers without JavaScript. When the page opens, uPlot draws
+the interactive figure on canvases. `templates/uplot` contains uPlot 1.6.32 (MIT licence), because pages are made
+without Node and without a network. Its bytes equal those of the npm package with the checksum in
+`lab/package-lock.json`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from fairwave_report.figures import Panel
 
 DASHES = {"-": [], "--": [6, 4], ":": [2, 3], "-.": [6, 3, 2, 3]}
-"""Matplotlib's names of line styles to a canvas's dashes, in pixels."""
+"""Matplotlib's line styles to the dashes of a canvas, in pixels."""
 
 FEW = 40
-"""Lines with at most so many values mark each."""
+"""Lines with at most this many values have a mark for each value."""
 
 MOST_POINTS = 40_000
-"""A figure with more points is left still: a page that carries them would be slow and heavy."""
+"""A figure with more points stays still, because its page would be large and slow."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,12 @@ class ChartSeries:
     Attributes:
         label: Its name.
         look: How it is drawn.
-        x: Places, ascending.
-        y: Heights; None or NaN where there is a gap.
-        low: Lower ends of the band, empty for none.
+        x: Horizontal positions, ascending.
+        y: Heights; None or NaN for gaps.
+        low: Lower ends of the band; empty without a band.
         high: Upper ends of the band.
         is_marks: Marks without a line.
-        has_points: Whether few values are marked on the line.
+        has_points: Whether the line marks its values, because they are few.
     """
 
     label: str
@@ -60,17 +61,17 @@ class ChartPanel:
     """One pair of axes.
 
     Attributes:
-        title: Above it.
-        x_label: With its unit.
-        y_label: With its unit.
-        series: What is drawn.
+        title: Title above the panel.
+        x_label: Label of the horizontal axis, with unit.
+        y_label: Label of the vertical axis, with unit.
+        series: Lines and marks.
         log_x: Whether the horizontal axis is logarithmic.
-        log_y: Whether the vertical axis is.
-        ends: Least and most of the vertical axis; None for what fits.
-        lines: Heights to compare with, by label.
-        marks: Places at which something happened, with what.
-        span: Label and the ends of a stretch that is shaded.
-        x_ends: Least and most of the horizontal axis; None for those of the series.
+        log_y: Whether the vertical axis is logarithmic.
+        ends: Ends of the vertical axis; None fits the data.
+        lines: Reference heights, by label.
+        marks: Positions of events, with their names.
+        span: Label and ends of a shaded stretch.
+        x_ends: Ends of the horizontal axis; None takes the ends of the series.
     """
 
     title: str
@@ -92,8 +93,8 @@ class Chart:
 
     Attributes:
         panels: Its panels.
-        columns: Side by side.
-        is_linked: Whether panels share the horizontal axis: they are pointed at and zoomed together.
+        columns: Number of panels side by side.
+        is_linked: Whether panels share the horizontal axis, so that pointing and zooming act on all of them.
     """
 
     panels: Sequence[ChartPanel]
@@ -101,7 +102,7 @@ class Chart:
     is_linked: bool = False
 
     def to_json(self) -> str:
-        """As JSON that can stand within a `script` element."""
+        """Returns the figure as JSON, escaped for a `script` element."""
         data = {
             "columns": self.columns,
             "linked": self.is_linked,
@@ -114,7 +115,7 @@ class Chart:
 def _clip(
     ends: tuple[float | None, float | None], limits: tuple[float, float]
 ) -> tuple[float | None, float | None]:
-    """The ends, moved to where the measure ends."""
+    """Clips the ends to the limits of the measure."""
     low, high = ends
     return None if low is None else max(low, limits[0]), None if high is None else min(high, limits[1])
 
@@ -150,7 +151,7 @@ def _panel(panel: ChartPanel) -> dict[str, Any]:
 
 
 def _dash(line: Any) -> list[float]:
-    """A line style as a canvas has it."""
+    """Converts a line style to the dashes of a canvas."""
     if isinstance(line, str):
         return [float(one) for one in DASHES.get(line, [])]
     return [2.0 * float(one) for one in line[1]]
@@ -161,12 +162,12 @@ def _numbers(values: Iterable[float | None]) -> list[float | None]:
 
 
 def _number(value: float | None) -> float | None:
-    """Six digits; None for what is no number."""
+    """Rounds to six digits. Returns None for NaN, infinity and None."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.6g}")
 
 
 def chart_panels(panels: Sequence[Panel]) -> Chart | None:
-    """The chart of panels of lines over numbers; None for any others, and for more than `MOST_POINTS`."""
+    """Returns the chart of line panels over numbers, or None for other panels and for more than `MOST_POINTS`."""
     import polars as pl
 
     from fairwave_report.figures import fit_ends

@@ -1,8 +1,8 @@
-"""The styles that `--style` names, and the formats that `--figures` names.
+"""Styles that `--style` names, and formats that `--figures` names.
 
-`paper` is as wide as the columns of the journals' two-column layouts (IEEE: 3.5 and 7.16 inches), with a face that goes
-with Times and TrueType letters in PDF. `slides` is as wide as a slide of 13.33 by 7.5 inches. `mono` needs no colour:
-greys, markers, line styles and hatches. A file is a style sheet of Matplotlib's.
+`paper` has the width of the columns of the journals' two-column layouts (IEEE: 3.5 and 7.16 inches), a face that
+matches Times, and TrueType letters in PDF. `slides` has the width of a slide of 13.33 by 7.5 inches. `mono` needs no
+colour: it uses greys, markers, line styles and hatches. A file is a style sheet for Matplotlib.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES = {
     "slides": "as wide as a slide, with large letters",
     "mono": "without colour",
 }
-"""What `--style` may name, next to a file."""
+"""Styles that `--style` accepts, in addition to a file."""
 
 EXAMPLES = "write for example --style paper, --style paper,mono or --style thesis.mplstyle"
 
@@ -33,16 +33,16 @@ NOT_OURS = frozenset({"backend", "backend_fallback", "interactive", "toolbar", "
 
 
 class StyleError(ForeignFileError):
-    """There is no such style or format; the message says which there are."""
+    """The style or format is unknown. The message lists the known ones."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """How a style is asked for, as messages name it.
+    """How the user asked for a style, for messages.
 
     Attributes:
         name: The option or argument.
-        examples: What to write.
+        examples: Values to type.
     """
 
     name: str
@@ -54,15 +54,15 @@ ARGUMENT = Asked("style", "write for example style='paper', style='paper,mono' o
 
 
 def read(style: str | None, formats: str | None, asked: Asked = OPTION) -> FigureStyle:
-    """The style and the formats that are asked for.
+    """Reads the requested style and formats.
 
     Args:
-        style: Names of `NAMES` and at most one file of a Matplotlib style sheet, separated by commas.
+        style: Names of `NAMES` and at most one Matplotlib style sheet, separated by commas.
         formats: Some of `FORMATS`, separated by commas.
-        asked: How the style is asked for.
+        asked: How the user asked for the style.
 
     Raises:
-        StyleError: A name is none, or the file is no style sheet.
+        StyleError: A name is unknown, or the file is not a style sheet.
     """
     found = FigureStyle()
     for name in _words(style or "", asked.name, asked.examples) if style is not None else ():
@@ -108,7 +108,7 @@ def _slides() -> dict[str, Any]:
 
 
 def _with_sheet(style: FigureStyle, name: str, asked: Asked) -> FigureStyle:
-    """The style with a sheet's settings on top: its width, its letters, its colours where it has a cycle."""
+    """Applies a style sheet's settings to a style: width, fonts, and colours if the sheet has a colour cycle."""
     settings = _sheet(name, asked)
     found = replace(style, settings={**style.settings, **settings})
     if "figure.figsize" in settings:
@@ -124,7 +124,7 @@ def _with_sheet(style: FigureStyle, name: str, asked: Asked) -> FigureStyle:
 
 
 def _sheet(name: str, asked: Asked) -> dict[str, Any]:
-    """The settings of a style sheet."""
+    """Reads the settings of a style sheet."""
     file = Path(name)
     if not file.is_file():
         near = get_close_matches(name, NAMES, 1)
@@ -165,7 +165,7 @@ def _parsed(file: Path, name: str, asked: Asked) -> dict[str, Any]:
 
 
 class _Complaints(logging.Handler):
-    """Keeps what Matplotlib has to say of a sheet: it warns of a mistake and goes on without the line."""
+    """Collects Matplotlib's messages about a sheet, because it only warns of a mistake and skips the line."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -177,7 +177,7 @@ class _Complaints(logging.Handler):
 
 
 def _cycle(cycle: Any) -> tuple[SeriesStyle, ...]:
-    """The looks that a sheet's cycle of properties comes to; what it leaves open is the house's."""
+    """Converts a sheet's property cycle to looks. The default style fills in missing properties."""
     from matplotlib.colors import to_hex
 
     found = []

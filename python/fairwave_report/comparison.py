@@ -1,4 +1,4 @@
-"""A comparison of a few alternatives, most often transports: the measures worth showing, as text and as a page."""
+"""Comparison of a few alternatives, usually transports: its decisive measures as text and as a page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def table_view(found: Sequence[MeasureLine]) -> TableView:
-    """The comparison as a table: measures down, alternatives across."""
+    """Returns the comparison as a table: measures down, alternatives across."""
     labels = list(found[0].cells) if found else []
     rows = [
         [
@@ -52,7 +52,7 @@ def table_view(found: Sequence[MeasureLine]) -> TableView:
 
 
 def draw(results: Results, found: Sequence[MeasureLine], axis: str, folder: Path) -> list[Drawing]:
-    """Bars for what decides about a call and for what it does to the others."""
+    """Draws bars of the measures that decide about a call and of its effect on other traffic."""
     wanted = {"call": "What the users get", "others": "What it does to everyone else"}
     drawings = []
     for name, title in wanted.items():
@@ -104,9 +104,9 @@ def draw(results: Results, found: Sequence[MeasureLine], axis: str, folder: Path
 
 
 def _panel(line: MeasureLine, summary: pl.DataFrame, axis: str, heading: str) -> drawing.Panel:
-    """Bars of one measure; dots where those would be equally high."""
+    """Returns a panel of bars for one measure, or dots if all bars would be equally high."""
     measure = line.measure
-    # Ratings are seen on their whole scale, whose bounds people know; a loss of 2 % out of 100 could not be seen.
+    # Ratings get their whole scale: readers know its bounds. A loss of 2 % on a scale of 100 would be invisible.
     rated = measure.unit != "%" and measure.limits in {MOS, R}
     foot = max(measure.limits[0], 0.0)
     numbers = all(isinstance(label, (int, float)) for label in line.cells)
@@ -119,14 +119,14 @@ def _panel(line: MeasureLine, summary: pl.DataFrame, axis: str, heading: str) ->
 
 
 SMALLER = {"Mb/s": ("kb/s", 1e3, 0.5)}
-"""Unit to a smaller one, its factor, and the value below which all of a panel is given in the smaller one."""
+"""Unit to a smaller unit, its factor, and the value below which a whole panel uses the smaller unit."""
 
 APART = 10.0
-"""Panels of one measure whose highest bars differ by a larger ratio have axes of their own."""
+"""Panels of one measure get separate axes if their highest bars differ by a larger ratio."""
 
 
 def _scaled(panels: Sequence[drawing.Panel]) -> list[drawing.Panel]:
-    """Panels that share an axis where their heights can be compared on it, and small values in a small unit."""
+    """Lets panels share an axis if their heights are comparable on it, and gives small values a small unit."""
     tops = [
         max((one for one in panel.data["mean"].to_list() if one is not None), default=0.0) for panel in panels
     ]
@@ -167,7 +167,7 @@ def write(
     bars: bool = True,
     counted_as: str | None = None,
 ) -> Path:
-    """Leaves page, tables and figures in the folder `out`, all or nothing.
+    """Writes page, tables and figures into the folder `out`, all or nothing.
 
     Args:
         results: Runs with one axis.
@@ -175,19 +175,19 @@ def write(
         group: The flow group that is compared.
         out: The folder.
         title: The page's heading.
-        lead: The paragraph beneath it.
+        lead: The paragraph below the heading.
         clips: Audio.
         notes: Remarks.
         scenario: The scenario's text.
-        found: The comparison, where it has been made already.
-        heard: The call that is heard, which is then drawn unit by unit.
-        seed: Seed of the run in which it is heard.
-        key: The scenario's key that is varied; empty for several keys, or where nobody knows.
-        tables: Further tables, beneath the comparison.
-        more: Draws further figures into a folder, which stand before the others.
-        bars: Whether the means of alternatives are drawn as bars.
-        counted_as: What the alternatives are, in the plural; `axis` and an s if left out.
-        setups: Name of each alternative to its scenario's text, where there is not one for all.
+        found: The comparison, if the caller has computed it.
+        heard: The audible call, which the page draws unit by unit.
+        seed: Seed of the run of the audible call.
+        key: The scenario's varied key; empty for several keys or an unknown one.
+        tables: Further tables, below the comparison.
+        more: Draws further figures into a folder. The page shows them first.
+        bars: Whether to draw the means of alternatives as bars.
+        counted_as: Plural noun for the alternatives; by default `axis` with an s.
+        setups: Name of each alternative to its scenario's text, if alternatives have different scenarios.
 
     Returns:
         The page.

@@ -1,4 +1,4 @@
-"""Files and pages of the run that is drawn: how long each took by its size."""
+"""Files and pages of the drawn run: completion time by size."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 LEAST = 2
-"""One transfer alone is told by the table; its figure would be an empty box."""
+"""With a single transfer the table suffices; a figure would be an empty box."""
 
 
 def draw_transfers(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
-    """Completion time by size, one mark for each transfer that was completed; none where fewer than two were."""
+    """Draws completion time by size, one mark per completed transfer. Draws nothing for fewer than two."""
     if "transfers" not in run.results.tables:
         return None
     rows = run.results.to_polars("transfers").with_columns(

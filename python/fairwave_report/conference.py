@@ -1,4 +1,4 @@
-"""A call as a matrix: what each participant saw and heard of each other one, and what limited it."""
+"""Conference matrix: the video and audio that each participant received from each other one, and their limits."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 WORDY = 6
-"""Up to so many participants, each cell says what was seen and heard; up to twice as many, its MOS."""
+"""With at most this many participants each cell shows the details; with up to twice as many, the MOS."""
 
 LEAST_SILENCE = 0.1
-"""Less silence is left out of a cell, s."""
+"""A cell omits shorter silence, seconds."""
 
 BANDS = {"good": "#8fd3b8", "fair": "#f1dc82", "poor": "#f2b48e", "undecided": "#cfd8e6", "": "#e4e7ea"}
-"""Colour of each band; the last two: the interval touches several bands, nothing was measured."""
+"""Colour of each band. The last two: the interval touches several bands; nothing was measured."""
 
 
 def draw_matrices(results: Results, folder: Path) -> list[drawing.Drawing]:
-    """A matrix for each call; none without calls."""
+    """Draws a matrix for each call. Draws nothing without calls."""
     return [_draw(results, call, folder) for call in conference.find_calls(results)]
 
 

@@ -1,8 +1,8 @@
-"""One flow alone on a fixed path, under each TCP controller: what it does with its window, drawn and measured.
+"""TCP controllers page: one flow alone on a fixed path under each controller, with its window drawn and measured.
 
 `python -m fairwave_report.controllers docs` writes `docs/controllers.md` and its figures. Each controller has a
-*characteristic number* that its source predicts for this path; the page puts the measured number beside it, and
-`tests/test_controllers.py` holds the two together.
+*characteristic number* that its source predicts for this path. The page compares it with the measured number, and
+`tests/test_controllers.py` checks that they agree.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ ROUND_TRIP = 0.1
 """Round-trip time of the empty path, seconds."""
 
 BUFFER = 120
-"""Packets that the bottleneck's queue holds: about one bandwidth-delay product."""
+"""Buffer of the bottleneck, packets: about one bandwidth-delay product."""
 
 PAYLOAD = 1000
 """Bytes of payload in a segment."""
 
 PACKET = 1040
-"""Bytes on the wire of a segment, but for Vegas', to which ns-2 gives no header."""
+"""Bytes of a segment on the wire. Vegas is an exception, because ns-2 adds no header there."""
 
 SETTLED = 40.0
-"""From when on the characteristic numbers are taken, seconds."""
+"""Time from which the characteristic numbers are measured, seconds."""
 
 PATH = """
 name = "one flow on a fixed path"
@@ -76,7 +76,7 @@ class Trace:
     values: np.ndarray
 
     def settled(self) -> np.ndarray:
-        """The values after the beginning."""
+        """Returns the values after the start phase."""
         return self.values[self.times >= SETTLED]
 
 
@@ -85,11 +85,11 @@ class Characteristic:
     """A characteristic number.
 
     Attributes:
-        what: What it is, with its unit.
+        what: Its name, with unit.
         source: Equation or section that predicts it.
         predicted: The prediction for this path.
         measured: The number in the run.
-        tolerance: Largest relative difference that the test admits.
+        tolerance: Largest relative difference that the test accepts.
     """
 
     what: str
@@ -100,21 +100,21 @@ class Characteristic:
 
     @property
     def holds(self) -> bool:
-        """Whether the measured number lies within the tolerance of the predicted one."""
+        """Whether the measured number is within the tolerance of the prediction."""
         return abs(self.measured - self.predicted) <= self.tolerance * abs(self.predicted)
 
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller's place on the page.
+    """A controller's section of the page.
 
     Attributes:
         name: Its transport.
         title: Heading.
-        transport: As a scenario writes it.
-        about: What the figure shows.
-        estimate: What the sender's estimate is, with its unit; none when it is not drawn.
-        numbers: Takes the run's traces and answers with the characteristic numbers.
+        transport: The scenario's value.
+        about: Description of the figure.
+        estimate: Name of the sender's estimate, with unit; None to omit it.
+        numbers: Computes the characteristic numbers from the run's traces.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Controller:
 
 
 def traces(results: Results) -> dict[str, Trace]:
-    """The series of the flow and of the bottleneck's queue, by kind."""
+    """Returns the series of the flow and of the bottleneck's queue, by kind."""
     table = results.to_polars("series")
     return {
         str(kind[0]): Trace(rows["time_s"].to_numpy(), rows["value"].to_numpy())
@@ -135,15 +135,15 @@ def traces(results: Results) -> dict[str, Trace]:
 
 
 def run(controller: Controller) -> dict[str, Trace]:
-    """The traces of the controller's flow, seed 1."""
+    """Runs the controller's flow with seed 1 and returns its traces."""
     return traces(load(PATH).with_overrides({"flow.one.transport": controller.transport}).run(seed=1))
 
 
 def cycles(window: Trace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Peaks, the troughs after them, and the seconds from trough to trough of a saw-tooth, after the beginning."""
+    """Returns the peaks, the following troughs, and the periods (s) of a saw-tooth, after the start phase."""
     times, values = window.times[window.times >= SETTLED], window.settled()
     falls = [i for i in range(1, len(values)) if values[i] < 0.95 * values[i - 1]]
-    # A recovery shows as several steps; those within a second are one fall.
+    # A recovery appears as several steps. Steps within a second count as one reduction.
     groups: list[list[int]] = []
     for fall in falls:
         if groups and times[fall] - times[groups[-1][-1]] < 1.0:
@@ -157,17 +157,17 @@ def cycles(window: Trace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def full_pipe() -> float:
-    """Segments that fill the path and its queue."""
+    """Returns the number of segments that fill the path and its queue."""
     return RATE * ROUND_TRIP / 8 / PACKET + BUFFER
 
 
 def saw_tooth(alpha: float, beta: float) -> Callable[[dict[str, Trace]], list[Characteristic]]:
-    """The numbers of AIMD(α, β): what a loss leaves, and how long a cycle takes."""
+    """Returns a function for the numbers of AIMD(α, β): window share kept after a loss, cycle length."""
 
     def numbers(of: dict[str, Trace]) -> list[Characteristic]:
         peaks, troughs, periods = cycles(of["window"])
         top = full_pipe()
-        # The queue grows with the window: the mean round trip of a cycle is the mean window over the rate.
+        # The queue grows with the window, so a cycle's mean round-trip time is its mean window divided by the rate.
         mean_round_trip = (1 + beta) / 2 * top * PACKET * 8 / RATE
         return [
             Characteristic(
@@ -193,7 +193,7 @@ def saw_tooth(alpha: float, beta: float) -> Callable[[dict[str, Trace]], list[Ch
 
 
 def vegas_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """Vegas keeps between α = 1 and β = 3 segments in the queue."""
+    """Checks that Vegas keeps between α = 1 and β = 3 segments in the queue."""
     return [
         Characteristic(
             "segments that it keeps in the queue (between α = 1 and β = 3)",
@@ -213,7 +213,7 @@ def vegas_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def bandwidth_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """Westwood's estimate against the rate at which data really arrives."""
+    """Compares Westwood's estimate with the arrival rate of data."""
     return [
         Characteristic(
             "bandwidth estimate over the flow's goodput",
@@ -226,7 +226,7 @@ def bandwidth_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def real_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """TCP-Real's wave rate against the rate of the bottleneck."""
+    """Compares TCP-Real's wave rate with the rate of the bottleneck."""
     return [
         Characteristic(
             "median rate of a wave over the payload rate of the bottleneck",
@@ -239,7 +239,7 @@ def real_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def cubic_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """What a loss leaves of CUBIC's window, and how long it takes to come back."""
+    """Computes the share of CUBIC's window kept after a loss, and the time until it is restored."""
     peaks, troughs, periods = cycles(of["window"])
     top = full_pipe()
     return [
@@ -264,7 +264,7 @@ def cubic_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def background_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """LEDBAT++ goes up to its target, and empties the queue from time to time."""
+    """Checks that LEDBAT++ reaches its delay target and empties the queue from time to time."""
     delays = of["queue_packets"].settled() * PACKET * 8 / RATE * 1e3
     return [
         Characteristic(
@@ -285,7 +285,7 @@ def background_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def model_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """BBR's bandwidth against that of the bottleneck, and how little it keeps waiting."""
+    """Compares BBR's bandwidth estimate with the bottleneck's rate, and measures its queue."""
     return [
         Characteristic(
             "bandwidth that it believes in over the payload rate of the bottleneck",
@@ -305,7 +305,7 @@ def model_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def tcp(name: str, **options: object) -> dict[str, object]:
-    """A transport whose receiver does not limit it on this path."""
+    """Returns a transport with a receiver window that does not limit it on this path."""
     return {"name": name, "receiver-window": 1000, **options}
 
 
@@ -403,7 +403,7 @@ CONTROLLERS = (
 
 
 def draw(controller: Controller, of: dict[str, Trace], path: Path) -> None:
-    """Window and queue over time, and the estimate beside the true rate where there is one."""
+    """Draws window and queue over time, and the estimate with the true rate if the controller has one."""
     from matplotlib import pyplot as plt
 
     rows = 2 if controller.estimate is None else 3

@@ -1,8 +1,8 @@
-"""`make demo`: two questions about a call, answered on one page with the calls to hear.
+"""`make demo`: two questions about a call, with one page of results and audible calls.
 
-The first is the question of everybody at home: does a call survive an upload? The second is that of papers 000 and 001:
-over which transport does a call survive contention and wireless loss? Each is a comparison that `fairwave compare`
-makes, too. It leaves the page of that command in a folder of its own.
+The first question: does a call survive an upload at home? The second is from papers 000 and 001: which transport lets
+a call survive contention and wireless loss? Each is a comparison that `fairwave compare` can make, and leaves the page
+of that command in a separate folder.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Question:
         group: The flow group that is compared.
         axis: Name of the axis.
         key: The scenario's key that takes the values.
-        changes: Label to what it sets.
-        command: The command line that asks the same.
+        changes: Label to the keys that it sets.
+        command: The equivalent command line.
     """
 
     id: str
@@ -82,7 +82,7 @@ QUESTIONS = (
 
 
 def asked(question: Question, out: Path, replications: int) -> tuple[Part, Provenance]:
-    """Answers one question, and leaves its page in a folder of its own."""
+    """Runs one comparison and writes its page into a separate folder."""
     base = load(EXAMPLES / question.file)
     heard, remarks = pages.heard(None, base, question.group, console.complain)
     made = heard.scenario if heard is not None else base
@@ -98,7 +98,7 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
         buffer = written_playout(groups(base)[question.group])
         with console.progress("making the calls audible") as progress:
             clips, remarks = pages.clips(heard, results, question.axis, list(changes), 1, buffer, progress)
-    key = "" if question.axis == "queue" else question.key  # where labels are not the key's own values
+    key = "" if question.axis == "queue" else question.key  # empty if labels are not the key's values
     command = shlex.join(
         ["fairwave", "compare", str(EXAMPLES / question.file), *question.command, "-n", str(replications)]
     )
@@ -118,7 +118,7 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
 
 
 def _origin(each: Sequence[Provenance]) -> Provenance:
-    """Where the page's numbers come from; that it has two scenarios is no surprise."""
+    """Merges the provenance of the page's numbers. Two scenarios are expected here, so the warning is suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MixedProvenanceWarning)
         return replace(Provenance.merge(each), command="make demo")

@@ -1,8 +1,9 @@
-"""How a measure is spread over runs: cumulative shares, boxes, violins, and differences paired by seed.
+"""Distribution of a measure over runs: cumulative shares, boxes, violins, and differences paired by seed.
 
-A box goes from the lower to the upper quartile, with a line at the median; whiskers reach the farthest run within 1.5
-times the box (Tukey); runs beyond are marks. A violin is a Gaussian kernel estimate of the density with Scott's
-bandwidth, and ends where the runs end. A difference is one alternative minus the first, under the same seed.
+A box extends from the lower to the upper quartile, with a line at the median. Whiskers reach the farthest run within
+1.5 times the box (Tukey); marks show runs outside the whiskers. A violin is a Gaussian kernel estimate of the density
+with Scott's bandwidth, cut at the least and greatest run. A difference is one alternative minus the first, under the
+same seed.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from fairwave.provenance import Provenance
 
 LEAST_RUNS = 3
-"""Fewer runs have no distribution that is worth a figure."""
+"""Fewer runs do not justify a figure of their distribution."""
 
 MOST_PANELS = 3
-"""So many measures are drawn, the first that the comparison shows."""
+"""Number of measures that are drawn, in the order of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Spread:
 
     Attributes:
         line: The measure across the alternatives.
-        samples: Alternative to its value in each run, in the order of seeds; NaN where it is not defined.
+        samples: Alternative to its value in each run, in the order of seeds; NaN if undefined.
     """
 
     line: MeasureLine
@@ -51,23 +52,23 @@ class Spread:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """Heading of the panel."""
         return heading(self.line.measure, self.line.group)
 
     @property
     def span(self) -> float:
-        """What its axis spans at least."""
+        """Least span of the panel's axis."""
         values = [float(one) for each in self.samples.values() for one in each]
         return least_span(self.line.measure, values, self.line.relevance)
 
     def defined(self, label: Any) -> NDArray[np.float64]:
-        """The runs of an alternative in which the measure is defined, ascending."""
+        """Returns the defined values of an alternative, ascending."""
         values = self.samples[label]
         return np.sort(values[~np.isnan(values)])
 
 
 def spreads(found: Sequence[MeasureLine], axis: str) -> list[Spread]:
-    """The measures that are drawn: what users get, or else what it does to the others, where enough runs differ."""
+    """Chooses the measures to draw, if enough runs differ: call quality, or else the effect on other traffic."""
     chosen = []
     for wanted in ("call", "others"):
         for line in found:
@@ -86,7 +87,7 @@ def spreads(found: Sequence[MeasureLine], axis: str) -> list[Spread]:
 def draw_distributions(
     found: Sequence[MeasureLine], axis: str, folder: Path, provenance: Provenance
 ) -> list[drawing.Drawing]:
-    """The four figures; none where there are too few runs."""
+    """Draws the four figures. Draws nothing for too few runs."""
     chosen = spreads(found, axis)
     if not chosen:
         return []
@@ -95,13 +96,13 @@ def draw_distributions(
 
 
 KINDS = ("ecdf", "box", "violin", "difference")
-"""The figures of how runs are spread."""
+"""Figures of a distribution."""
 
 
 def draw_one(
     kind: str, chosen: Sequence[Spread], axis: str, folder: Path, provenance: Provenance
 ) -> drawing.Drawing | None:
-    """One of `KINDS`; no differences of a single alternative."""
+    """Draws one of `KINDS`. Skips differences if there is a single alternative."""
     if kind == "ecdf":
         return _draw_cdf(chosen, _samples(chosen, axis), folder, provenance)
     if kind == "difference":
@@ -113,7 +114,7 @@ def draw_one(
 
 
 def _samples(chosen: Sequence[Spread], axis: str) -> pl.DataFrame:
-    """Every run of each measure and alternative."""
+    """Returns the value of every run for each measure and alternative."""
     return pl.DataFrame(
         [
             {
@@ -137,7 +138,7 @@ VIOLIN = (
 
 
 def _quartiles(chosen: Sequence[Spread], axis: str) -> pl.DataFrame:
-    """Five numbers and the count of runs for each measure and alternative."""
+    """Returns five quantiles and the number of runs for each measure and alternative."""
     names = ("least", "lower_quartile", "median", "upper_quartile", "most")
     rows = []
     for one in chosen:
@@ -150,7 +151,7 @@ def _quartiles(chosen: Sequence[Spread], axis: str) -> pl.DataFrame:
 
 
 def _describe(chosen: Sequence[Spread]) -> str:
-    """Median and range of each alternative."""
+    """Describes the median and range of each alternative."""
     parts = []
     for one in chosen:
         each = [
@@ -166,7 +167,7 @@ def _describe(chosen: Sequence[Spread]) -> str:
 def _draw_cdf(
     chosen: Sequence[Spread], data: pl.DataFrame, folder: Path, provenance: Provenance
 ) -> drawing.Drawing:
-    """The share of runs up to each value."""
+    """Draws the share of runs up to each value."""
     with drawing.canvas("cdf", drawing.size_for(len(chosen))) as canvas:
         grid = canvas.subplots(1, len(chosen), squeeze=False)
         panels = []
@@ -198,7 +199,7 @@ def _draw_cdf(
 
 
 def steps(values: NDArray[np.float64]) -> tuple[list[float], list[float]]:
-    """The corners of the empirical distribution of sorted values, in %."""
+    """Returns the corners of the empirical distribution of sorted values, in %."""
     if not len(values):
         return [], []
     x = np.repeat(values, 2)
@@ -216,7 +217,7 @@ def _draw_each(
     folder: Path,
     provenance: Provenance,
 ) -> drawing.Drawing:
-    """A panel per measure, its alternatives side by side."""
+    """Draws a panel per measure, with the alternatives side by side."""
     with drawing.canvas(kind, drawing.size_for(len(chosen))) as canvas:
         grid = canvas.subplots(1, len(chosen), squeeze=False)
         for axes, one in zip(grid.flat, chosen, strict=True):
@@ -234,7 +235,7 @@ def _draw_each(
 
 
 def _draw_boxes(axes: Axes, one: Spread) -> None:
-    """A box per alternative."""
+    """Draws a box per alternative."""
     looks = style.looks(list(one.samples))
     for place, (label, look) in enumerate(looks.items()):
         fill = look.fill or look.colour
@@ -248,7 +249,7 @@ def _draw_boxes(axes: Axes, one: Spread) -> None:
 
 
 def _draw_violins(axes: Axes, one: Spread) -> None:
-    """A violin per alternative, its median, and every run."""
+    """Draws a violin per alternative, its median, and every run."""
     for place, (label, look) in enumerate(style.looks(list(one.samples)).items()):
         values = one.defined(label)
         if np.ptp(values) > 0:
@@ -256,7 +257,7 @@ def _draw_violins(axes: Axes, one: Spread) -> None:
             bodies: Any = parts["bodies"]
             for body in bodies:
                 body.set(facecolor=look.colour, edgecolor=style.INK, alpha=0.45)
-        # Side by side in the order of values: marks of equal runs do not cover each other.
+        # Offset marks sideways in the order of values, so that equal runs do not overlap.
         at = place + 0.12 * np.resize([0.0, -1.0, 1.0], len(values))
         axes.plot(at, values, look.marker, color=look.colour, markersize=style.points(3.5), zorder=3)
         median = float(np.median(values))
@@ -266,7 +267,7 @@ def _draw_violins(axes: Axes, one: Spread) -> None:
 def _draw_differences(
     chosen: Sequence[Spread], axis: str, folder: Path, provenance: Provenance
 ) -> drawing.Drawing | None:
-    """What each alternative has more than the first, seed by seed, with mean and 95 % interval."""
+    """Draws the difference of each alternative from the first, per seed, with mean and 95 % interval."""
     first, *others = chosen[0].samples
     if not others:
         return None

@@ -1,6 +1,6 @@
-"""Putting files into a page: what is shown, heard and taken along travels within the one file that is mailed.
+"""Embedding of files in a page, so that one HTML file contains its figures, audio and data.
 
-What would make the page heavy is left out and named; the folder that the page was written into holds it all the same.
+Files that would make the page large are left out and listed by name. They remain in the page's folder.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ TYPES = {
     "wav": "audio/wav",
     "woff2": "font/woff2",
 }
-"""Ending of a file's name to its media type."""
+"""File extension to media type."""
 
 MOST_EACH = 400_000
-"""Bytes of a file that a page carries at most."""
+"""Largest file in a page, bytes."""
 
 MOST_ALL = 1_500_000
-"""Bytes of all files of a page's data section together; figures and audio come on top."""
+"""Largest total of the files in a page's data section, bytes. Figures and audio are extra."""
 
 MOST_CSV = 150_000
-"""Bytes from which on a table is carried as Parquet, which is some five times smaller, rather than as CSV."""
+"""Above this size in bytes, a page contains a table as Parquet instead of CSV, about a fifth of the size."""
 
 COLOURS = 96
-"""Colours of a drawing that a page carries, shades of letters and bands among them."""
+"""Number of colours of a drawing in a page, including the shades of letters and bands."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file that a page carries.
+    """A file that a page contains.
 
     Attributes:
-        name: Its name once it is saved.
+        name: Name of the saved file.
         uri: Its content.
         size: Its size in words.
     """
@@ -59,36 +59,36 @@ class Download:
 
     @property
     def kind(self) -> str:
-        """The ending of its name in capitals."""
+        """File extension in capitals."""
         return self.name.rsplit(".", 1)[-1].upper()
 
 
 def data_uri(content: bytes, ending: str) -> str:
-    """Bytes as an address that holds them.
+    """Encodes bytes as a data URI.
 
     Raises:
-        KeyError: `ending` is none of `TYPES`.
+        KeyError: `ending` is not in `TYPES`.
     """
     return f"data:{TYPES[ending]};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def format_size(size: int) -> str:
-    """A size in bytes as people write it."""
+    """Formats a size in bytes for people."""
     if size < 1000:
         return f"{size} B"
     return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
 
 
 def download(file: Path) -> Download:
-    """A file as a page carries it."""
+    """Reads a file for a page."""
     content = file.read_bytes()
     return Download(file.name, data_uri(content, file.suffix[1:]), format_size(len(content)))
 
 
 def list_downloads(folder: Path, names: Iterable[str]) -> list[Download]:
-    """What a figure or table offers: its picture, and its numbers as CSV, or as Parquet where those are many.
+    """Returns the downloads of a figure or table: its picture, and its numbers as CSV or, if large, Parquet.
 
-    The picture is offered as PDF, where there is one, and as PNG; as SVG where there is neither.
+    The picture is PDF and PNG if they exist, and SVG otherwise.
     """
     files = {name.rsplit(".", 1)[-1]: folder / name for name in names}
     numbers = [files[ending] for ending in ("csv", "parquet") if ending in files]
@@ -105,7 +105,7 @@ def list_downloads(folder: Path, names: Iterable[str]) -> list[Download]:
 
 
 def _picture(file: Path) -> Download:
-    """A drawing as a page carries it: with the few colours that it has, a quarter of the file in the folder."""
+    """Encodes a drawing with a small palette, which takes a quarter of the size of the file in the folder."""
     from PIL import Image
 
     packed = io.BytesIO()
@@ -116,9 +116,9 @@ def _picture(file: Path) -> Download:
 
 
 def gathered(folder: Path) -> tuple[list[Download], list[str]]:
-    """The data that lie beside a page, smallest first, and the names of what is too much for it.
+    """Returns the data files of a page's folder, smallest first, and the names of files that are too large.
 
-    Tables that are there as CSV and as Parquet are carried once.
+    A table that exists as CSV and as Parquet is included once.
     """
     by_stem: dict[str, list[Path]] = {}
     for file in sorted(folder.iterdir()):
@@ -137,7 +137,7 @@ def gathered(folder: Path) -> tuple[list[Download], list[str]]:
 
 
 def _lightest(files: Sequence[Path]) -> Path:
-    """Of one table's files the CSV where it is small, else the Parquet."""
+    """Chooses among a table's files: the CSV if it is small, else the Parquet."""
     text = next((one for one in files if one.suffix == ".csv"), None)
     if text is not None and (len(files) == 1 or text.stat().st_size <= MOST_CSV):
         return text
@@ -145,7 +145,7 @@ def _lightest(files: Sequence[Path]) -> Path:
 
 
 def sound(wav: bytes) -> str:
-    """A recording as a page plays it: FLAC, which loses nothing and is shorter, where PyAV is there; else as it is."""
+    """Encodes a recording for a page: FLAC (lossless and shorter) if PyAV is installed, else wav."""
     import importlib.util
 
     if importlib.util.find_spec("av") is None:
@@ -155,7 +155,7 @@ def sound(wav: bytes) -> str:
 
 
 def _flac(wav: bytes) -> bytes:
-    """A mono wav file of 16 bits as FLAC; empty for what is none."""
+    """Encodes a mono 16-bit wav file as FLAC. Returns nothing for any other file."""
     import wave
 
     import av

@@ -1,16 +1,16 @@
-"""The fit of the video encoders that comes with fairwave: how large their frames are, and how good.
+"""Fit of the video encoders in fairwave: frame sizes and quality.
 
-`python -m fairwave_report.encoder_fit` writes `fit.json` beside the source that uses it. It encodes the scenes of
-:mod:`fairwave_video.scenes` with the encoders that FFmpeg has, as calls set them: no B frames, no look-ahead, one pass,
-a key frame only at the beginning and where it is asked for. Each scene is coded in several sizes at several constant
-quantisers. Pictures are compared at the size of the original, so a small picture pays for its size.
+`python -m fairwave_report.encoder_fit` writes `fit.json` into the folder of the Rust source that uses it. It encodes
+the scenes of :mod:`fairwave_video.scenes` with FFmpeg's encoders, with the settings of calls: no B frames, no
+look-ahead, one pass, key frames only at the beginning and on request. Each scene is coded in several sizes at several
+constant quantisers. Pictures are compared at the original's size, so a small picture has a lower quality.
 
-What is fitted, for each codec, scene and size:
-- the luminance PSNR as a straight line over the logarithm of the bits per pixel (of the size that is coded): those of
-  frames that are not key frames, for a screen those of key frames;
-- how much larger a key frame is than the frames around it, at the same quantiser;
-- the deviation and the correlation of the logarithm of the other frames' sizes;
-- but for a screen: the quantisers that give so many bits per pixel, on the scale of the codec's stream.
+The fit contains, for each codec, scene and size:
+- the luminance PSNR as a straight line over the logarithm of the bits per pixel (of the coded size): delta frames for
+  camera scenes, key frames for a screen;
+- the ratio of a key frame's size to the size of the frames around it, at the same quantiser;
+- the deviation and the correlation of the logarithm of the delta frames' sizes;
+- except for a screen: the quantisers that yield these bits per pixel, on the scale of the codec's stream.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FIT_JSON = Path("crates/fairwave-media/src/encoder/fit.json")
-"""Where the fit is compiled from."""
+"""The compiled file of the fit."""
 
 SCENES = ("talking-head", "moving", "screen")
-"""What is encoded."""
+"""Encoded scenes."""
 
 SIZES = ((320, 180), (640, 360), (1280, 720))
-"""In which sizes."""
+"""Encoded sizes."""
 
 FRAMES = 120
-"""Frames of each scene. Of the screen every third one, so that it scrolls within them."""
+"""Frames of each scene. For the screen, every third frame, so that it scrolls within them."""
 
 KEY_AT = (0, 60)
-"""Frames that are asked to be key frames."""
+"""Frames that are requested as key frames."""
 
 ENCODERS: dict[str, tuple[str, dict[str, str], str, Sequence[int]]] = {
     "vp8": (
@@ -62,15 +62,15 @@ ENCODERS: dict[str, tuple[str, dict[str, str], str, Sequence[int]]] = {
         (25, 36, 47, 58),
     ),
 }
-"""FFmpeg's encoder of each codec, its settings, the option of its quantiser, and the quantisers that are tried."""
+"""FFmpeg's encoder of each codec, its settings, its quantiser option, and the quantisers to encode at."""
 
 COARSER: dict[str, Sequence[int]] = {"vp8": (56,), "h264": (51,), "av1": ()}
-"""More quantisers: the coarsest that libwebrtc allows are 56 of 63, 51, and 52 of 63, which lies between others."""
+"""Further quantisers. The coarsest that libwebrtc allows are 56 of 63, 51, and 52 of 63, which is between others."""
 
 VP8_QUANTISERS = (
     *range(6), 7, 8, 9, 10, 12, 13, 15, *range(17, 22), *range(23, 32), *range(33, 62, 2), *range(64, 128, 3),
 )  # fmt: skip
-"""The quantiser of VP8's stream, 0 to 127, for each of libvpx' option (`q_trans`)."""
+"""Quantiser of VP8's stream, 0 to 127, for each value of libvpx' option (`q_trans`)."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Coded:
 
     Attributes:
         sizes: Bytes per frame.
-        keys: Which are key frames.
-        psnr: Mean of the frames that are not, dB, at the size of the original.
+        keys: Which frames are key frames.
+        psnr: Mean of the delta frames, dB, at the size of the original.
     """
 
     sizes: tuple[int, ...]
@@ -89,7 +89,7 @@ class Coded:
 
 
 def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int], quantiser: int) -> Coded:
-    """Encodes a scene at one quantiser, and compares what a viewer sees with the original."""
+    """Encodes a scene at one quantiser and compares the decoded pictures with the original."""
     import av
 
     name, settings, option, _ = ENCODERS[codec]
@@ -101,7 +101,7 @@ def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int],
     encoder.gop_size = 9999
     encoder.thread_count = 1
     options = {**settings, option: str(quantiser)}
-    if option == "qmin":  # libvpx: the same finest and coarsest quantiser, and a rate that is never reached
+    if option == "qmin":  # libvpx: equal finest and coarsest quantiser, and an unreachable rate
         options["qmax"] = str(quantiser)
         encoder.bit_rate = 100_000_000
     encoder.options = options
@@ -109,7 +109,7 @@ def encode(codec: str, pictures: Sequence[av.VideoFrame], size: tuple[int, int],
     assert isinstance(decoder, av.VideoCodecContext)
     packets = []
     for number, picture in enumerate(pictures):
-        # As libwebrtc scales pictures: each pixel is the mean of those that it covers.
+        # Scale as libwebrtc does: each pixel is the mean of the pixels that it covers.
         small = picture.reformat(*size, "yuv420p", interpolation="AREA")
         small.pts = number
         small.pict_type = (
@@ -136,19 +136,19 @@ def _psnr(original: av.VideoFrame, shown: av.VideoFrame) -> float:
 
 
 def _plain(one: Coded) -> NDArray[np.float64]:
-    """Bytes of the frames that are not key frames, but for the first of them."""
+    """Returns the bytes of the delta frames, without the first."""
     return np.array([size for size, key in zip(one.sizes, one.keys, strict=True) if not key][1:], float)
 
 
 def _stream_quantiser(codec: str, quantiser: int) -> int:
-    """The quantiser on the scale of the codec's stream, by which libwebrtc judges it."""
+    """Returns the quantiser on the scale of the codec's stream, which libwebrtc uses."""
     if codec == "vp8":
         return int(VP8_QUANTISERS[quantiser])
     return 4 * quantiser if codec == "av1" else quantiser
 
 
 def fitted(codec: str, name: str) -> dict[str, Any]:
-    """The fit of one codec on one scene."""
+    """Fits one codec on one scene."""
     step = 3 if name == "screen" else 1
     pictures = list(scenes.scene(name, FRAMES * step))[::step]
     sizes, keys, deviations, correlations = [], [], [], []
@@ -158,7 +158,7 @@ def fitted(codec: str, name: str) -> dict[str, Any]:
         for one in coded:
             plain = _plain(one)
             key_frames = [size for size, key in zip(one.sizes, one.keys, strict=True) if key]
-            # A screen stands still: its frames have no typical size, and its picture is that of the last key frame.
+            # A screen does not move: its frames have no typical size, and its picture is the last key frame's.
             typical = float(np.mean(key_frames) if name == "screen" else plain.mean())
             points.append((log2(typical * 8 / (width * height)), one.psnr))
             if name != "screen":

@@ -29,20 +29,20 @@ Kind = Literal["line", "bar", "dot"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure that has been drawn.
+    """A finished figure.
 
     Attributes:
         id: Its id, also the stem of its files.
         title: One line.
         svg: SVG text for a page: no header, colours as variables.
-        files: Names of the files that hold picture and data.
-        data: The numbers that are drawn.
+        files: Names of the files with picture and data.
+        data: The drawn numbers.
         caption: A sentence or two.
-        source: The figure of a paper that it answers to.
-        alt: What the picture shows, for those who cannot see it.
-        narrow: Whether a page gives it less than its full width.
-        chart: The same for a page's script, which answers a pointer; None for a still figure.
-        is_fixed: Whether a page leaves its colours as they are, on a light ground.
+        source: The paper's figure that it corresponds to.
+        alt: Description of the picture for readers who cannot see it.
+        narrow: Whether a page shows it at less than full width.
+        chart: Interactive version for a page's script; None for a still figure.
+        is_fixed: Whether a page keeps its colours, on a light background.
     """
 
     id: str
@@ -63,22 +63,22 @@ class Panel:
     """One set of axes with a measure over x for several series.
 
     Attributes:
-        data: Columns `x`, `series` (when there is one), `mean`, `low`, `high`.
+        data: Columns `x`, `series` (optional), `mean`, `low`, `high`.
         x: Column for the horizontal axis.
-        series: Column that tells lines or bars apart.
+        series: Column that distinguishes lines or bars.
         y_label: Measure with unit.
-        x_label: Horizontal axis.
-        title: Above the panel, when there are several.
-        kind: Lines; or, for labels without an order, bars, or dots where an axis from zero would show no difference.
-        lines: Horizontal lines to compare with: label to value.
+        x_label: Label of the horizontal axis.
+        title: Title above the panel, if there are several panels.
+        kind: Lines; for labels without an order, bars, or dots if bars from zero would look equal.
+        lines: Reference lines: label to value.
         y_from_zero: Whether the vertical axis begins at zero.
         log_x: Whether the horizontal axis is logarithmic.
-        limits: Least and most that the measure can be: what is drawn stays within.
-        scale: Panels of the same scale side by side have the same vertical axis; one of its own when empty.
-        whole: Whether the vertical axis shows all that the measure can be, where both ends are known.
-        unit: Unit of the numbers that a bar says when it is pointed at.
+        limits: Range of the measure. The axis does not exceed it.
+        scale: Adjacent panels with the same scale share a vertical axis; empty for a separate axis.
+        whole: Whether the vertical axis shows the measure's whole range, if both ends are known.
+        unit: Unit of the number in a bar's tooltip.
         has_markers: Whether a line marks each of its values.
-        span: What an axis that does not begin at zero spans at least: differences that do not count look small.
+        span: Least span of an axis that does not begin at zero, so that irrelevant differences look small.
     """
 
     data: pl.DataFrame
@@ -100,13 +100,13 @@ class Panel:
 
     @property
     def foot(self) -> float:
-        """Where bars and an axis that shows the whole measure begin: at the least that it can be, or zero."""
+        """Start of bars and of an axis with the whole range: the measure's minimum or zero, whichever is greater."""
         return max(self.limits[0], 0.0)
 
 
 @contextmanager
 def canvas(salt: str, size: tuple[float, float]) -> Iterator[Figure]:
-    """An empty figure in house style, `size` in inches."""
+    """Yields an empty figure in the chosen style, `size` in inches."""
     import matplotlib as mpl
 
     from fairwave_report.styled import StyledFigure
@@ -121,7 +121,7 @@ _kept: ContextVar[list[Figure] | None] = ContextVar("figures kept", default=None
 
 @contextmanager
 def keeping() -> Iterator[list[Figure]]:
-    """Keeps the figures that are drawn within the block in a list, instead of saving them."""
+    """Collects the figures that are drawn within the block in a list instead of saving them."""
     kept: list[Figure] = []
     before = _kept.set(kept)
     try:
@@ -142,17 +142,17 @@ def draw_panels(figure: Figure, panels: Sequence[Panel]) -> None:
         axes.set_visible(False)
     handles, labels = grid.flat[0].get_legend_handles_labels()
     if len(labels) > 1:
-        # One row while it fits.
+        # Use one row while it fits.
         most = min(len(labels), 2 + 3 * columns)
         figure.legend(handles, labels, loc="outside upper left", ncols=_legend_columns(figure, labels, most))
 
 
 LETTERS, HANDLE = 15, 6
-"""Letters of a legend per inch at the house style's size, and how many a line's sample takes."""
+"""Letters per inch of a legend at the default size, and the width of a line's sample in letters."""
 
 
 def _legend_columns(figure: Figure, labels: Sequence[str], most: int) -> int:
-    """Columns of a legend, at most so many, that are no wider than the figure."""
+    """Returns the number of columns, at most `most`, with which a legend fits the figure's width."""
     room = figure.get_figwidth() * LETTERS / style.points(1.0)
     for columns in range(most, 1, -1):
         rows = -(-len(labels) // columns)
@@ -174,7 +174,7 @@ def draw_panel(axes: Axes, panel: Panel) -> None:
     for i, name in enumerate(names):
         part = panel.data.filter(pl.col(panel.series) == name) if panel.series else panel.data
         x = [place[one] for one in part[panel.x].to_list()]
-        # What is not defined is drawn as a gap.
+        # Undefined values are gaps.
         mean = part["mean"].fill_null(math.nan).to_list()
         low, high = (_end(part, end, panel.limits) for end in ("low", "high"))
         look, label = looks[name], (spelled(name) if name is not None else None)
@@ -231,7 +231,7 @@ def _draw_apart(
     width: float,
     label: str | None,
 ) -> None:
-    """Draws bars or dots with error bars, each of which says `said` when it is pointed at."""
+    """Draws bars or dots with error bars. `said` contains the tooltip of each."""
     mean, low, high = ends
     reach = [
         [max(m - lo, 0.0) for m, lo in zip(mean, low, strict=True)],
@@ -272,22 +272,22 @@ def _draw_apart(
 
 
 ROW = 34
-"""Characters of all labels below a panel, above which they are turned so as not to cover each other."""
+"""If all labels below a panel have more characters, they are turned so as not to overlap."""
 
 
 def name_ticks(axes: Axes, words: Sequence[str]) -> None:
-    """Labels at 0, 1, … of the horizontal axis."""
+    """Sets the labels at 0, 1, … of the horizontal axis."""
     turned = sum(len(one) + 2 for one in words) > ROW
     how: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if turned else {}
     axes.set_xticks(range(len(words)), words, **how)
 
 
 TIP = "tip|"
-"""Begins the name of a part of a picture that says something of itself when it is pointed at."""
+"""Prefix of the id of a picture's part that has a tooltip."""
 
 
 def tip(panel: Panel, name: Any, x: Any, mean: float, low: float, high: float) -> str:
-    """What a bar says when it is pointed at."""
+    """Returns the tooltip of a bar."""
     who = ", ".join(spelled(one) for one in (x, name) if one is not None)
     sure = f" (95 %: {format_value(low)} to {format_value(high)})" if low < high else ""
     unit = f" {panel.unit}" if panel.unit else ""
@@ -295,7 +295,7 @@ def tip(panel: Panel, name: Any, x: Any, mean: float, low: float, high: float) -
 
 
 def plain_numbers(axis: Any) -> None:
-    """Numbers as they are at a logarithmic axis, at few enough places that they do not cover each other."""
+    """Shows plain numbers at a logarithmic axis, at few enough positions that they do not overlap."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
@@ -306,14 +306,14 @@ def plain_numbers(axis: Any) -> None:
 
 
 def whole_ticks(axes: Axes) -> None:
-    """Ticks at whole numbers alone, at the horizontal axis."""
+    """Limits the ticks of the horizontal axis to whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True))
 
 
 def fit_ends(panel: Panel) -> tuple[float | None, float | None]:
-    """The ends of a vertical axis that fits the intervals, with room around them, and spans what counts."""
+    """Returns the ends of a vertical axis that fits the intervals, with some room and at least `span`."""
     values = [
         one
         for name in ("mean", "low", "high")
@@ -328,15 +328,15 @@ def fit_ends(panel: Panel) -> tuple[float | None, float | None]:
 
 
 HOLE = 1.5
-"""A step of more than so many usual steps is a time without data."""
+"""A step longer than this many usual steps is a period without data."""
 
 
 def with_gaps(rows: pl.DataFrame, series: str, at: str) -> pl.DataFrame:
-    """Rows over time with an undefined one in each time without data, so that no line crosses it.
+    """Inserts an undefined row into each period without data, so that no line crosses it.
 
     Args:
         rows: Ascending in time within each series.
-        series: The column that tells series apart.
+        series: The column that distinguishes series.
         at: The column of the time.
     """
     import polars as pl
@@ -351,14 +351,14 @@ def with_gaps(rows: pl.DataFrame, series: str, at: str) -> pl.DataFrame:
 
 
 DECADES = 4
-"""A logarithmic axis of heights shows at most so many factors of ten, those of the greatest values."""
+"""A logarithmic axis of heights shows at most this many factors of ten, from the greatest value down."""
 
 
 def log_ends(values: Sequence[float | None], least: float = 0.0) -> tuple[float, float] | None:
-    """Ends of a logarithmic axis of heights: what is smaller by `DECADES`, or less than `least`, lies below it.
+    """Returns the ends of a logarithmic axis of heights, without values below `least` or below `DECADES` decades.
 
     Returns:
-        Least and most, with a little room; None where no value is positive.
+        Least and greatest, with a little room; None if no value is positive.
     """
     there = [one for one in values if one is not None and math.isfinite(one) and one > 0]
     if not there:
@@ -370,21 +370,21 @@ def log_ends(values: Sequence[float | None], least: float = 0.0) -> tuple[float,
 
 
 def widened(ends: tuple[float, float], span: float) -> tuple[float, float]:
-    """Ends of an axis, moved apart evenly so that it spans at least so much."""
+    """Moves the ends of an axis apart evenly to at least `span`."""
     room = max(span - (ends[1] - ends[0]), 0.0) / 2
     return ends[0] - room, ends[1] + room
 
 
 FLAT = 0.15
-"""Where all bars and intervals end within this share of the highest, dots on an axis that fits them show more."""
+"""If all bars and intervals end within this share of the highest, dots on a fitted axis show more."""
 
 
 SAME = 0.002
-"""What differs by a smaller share is the same: an axis that fits it would make much of nothing."""
+"""A smaller relative difference counts as none, because a fitted axis would exaggerate it."""
 
 
 def fitted(data: pl.DataFrame, foot: float) -> Kind:
-    """Bars; or dots where all that would be seen of bars is that they are equally high."""
+    """Chooses bars, or dots if all bars would look equally high."""
     ends = [
         one - foot
         for name in ("mean", "low", "high")
@@ -398,14 +398,14 @@ def fitted(data: pl.DataFrame, foot: float) -> Kind:
 
 
 def _end(part: pl.DataFrame, end: str, limits: tuple[float, float]) -> list[float]:
-    """One end of each interval, cut where the measure ends; the mean itself where a single sample has no interval."""
+    """Returns one end of each interval, cut at the measure's limits; the mean itself for a single sample."""
     least, most = limits
     values = zip(part[end].to_list(), part["mean"].fill_null(math.nan).to_list(), strict=True)
     return [min(max(one, least), most) if one is not None and math.isfinite(one) else m for one, m in values]
 
 
 def _keep_within(axes: Axes, panel: Panel) -> None:
-    """Ends the vertical axis where the measure ends, with room for half a marker."""
+    """Ends the vertical axis at the measure's limits, with room for half a marker."""
     least, most = panel.limits
     if panel.whole and math.isfinite(least) and math.isfinite(most):
         axes.set_ylim(least, most)
@@ -418,7 +418,7 @@ def _keep_within(axes: Axes, panel: Panel) -> None:
 
 
 def _share_scales(drawn: Sequence[tuple[Axes, Panel]]) -> None:
-    """Gives panels of the same scale the same vertical axis: heights side by side are compared."""
+    """Gives panels of the same scale the same vertical axis, so that heights are comparable."""
     by_scale: dict[tuple[str, bool], list[Axes]] = {}
     for axes, panel in drawn:
         if panel.scale:
@@ -430,11 +430,11 @@ def _share_scales(drawn: Sequence[tuple[Axes, Panel]]) -> None:
 
 
 LONGEST = 900
-"""Characters of a picture's description at most: what is longer is left to the numbers beneath."""
+"""Greatest length of a picture's description, in characters. Longer ones refer to the numbers below the picture."""
 
 
 def told(panels: Sequence[Panel]) -> str:
-    """What panels show, for those who cannot see them: each bar's mean, and where each line begins and ends."""
+    """Describes panels for readers who cannot see them: each bar's mean, and the first and last value of each line."""
     import polars as pl
 
     parts = []
@@ -464,16 +464,16 @@ def told(panels: Sequence[Panel]) -> str:
 
 
 MOST_ROWS = 4
-"""Labels of events that would cover each other stand in so many rows; further ones share them."""
+"""Labels of events that would overlap use up to this many rows. Further labels share them."""
 
 
 def mark_rows(marks: Sequence[dict[str, Any]]) -> int:
-    """How many rows the labels of events take."""
+    """Returns the number of rows that the labels of events use."""
     return min(len(marks), MOST_ROWS)
 
 
 def mark(axes: Axes, marks: Sequence[dict[str, Any]], *, labels: bool) -> None:
-    """Marks when events came: thin vertical lines, above the topmost panel with what happened."""
+    """Marks events with thin vertical lines, and with labels above the topmost panel."""
     for place, one in enumerate(marks):
         axes.axvline(one["at_s"], color=style.INK, linewidth=0.7, linestyle=(0, (2, 2)), zorder=0.5)
         if labels:
@@ -489,12 +489,12 @@ def mark(axes: Axes, marks: Sequence[dict[str, Any]], *, labels: bool) -> None:
 
 
 def columns_for(panels: int) -> int:
-    """Panels side by side; four are two rows of two."""
+    """Returns the number of panels side by side. Four panels form two rows of two."""
     return min(2 if panels == 4 else panels, style.current().most_columns)
 
 
 def size_for(panels: int) -> tuple[float, float]:
-    """Inches for so many panels."""
+    """Returns the size in inches for a number of panels."""
     return {1: (6.4, 3.7), 2: (9.2, 3.7), 4: (9.2, 7.0)}.get(panels, (11.4, 3.7 * -(-panels // 3)))
 
 
@@ -513,7 +513,7 @@ def save(
 ) -> Drawing:
     """Writes the figure in the formats of the style, `stem`.svg and .png, and its numbers, `stem`.csv and .parquet.
 
-    It must be called inside `canvas`. Inside `keeping` nothing is written.
+    Call this inside `canvas`. Inside `keeping` it writes nothing.
     """
     kept = _kept.get()
     if kept is not None:
@@ -533,7 +533,7 @@ def save(
     formats = style.current().formats
     if "svg" in formats:
         (folder / f"{stem}.svg").write_text(svg, encoding="utf-8")
-    # The layout is found; `savefig` would draw the figure once more to find it again.
+    # The layout is final here. `savefig` would draw the figure once more to compute it again.
     figure.set_layout_engine("none")
     if "png" in formats:
         figure.set_dpi(rcParams["savefig.dpi"])
@@ -555,15 +555,15 @@ def save(
 
 
 def with_tips(svg: str) -> str:
-    """The SVG with what its parts say when they are pointed at, as titles."""
+    """Converts the tooltips in an SVG to `title` elements."""
     return re.sub(rf'<g id="{re.escape(TIP)}([^"]*)"([^>]*)>', r'<g class="tip"\2><title>\1</title>', svg)
 
 
 def for_page(svg: str, *, recoloured: bool = True) -> str:
-    """An SVG that can stand inside a page: no XML header; when `recoloured`, its colours follow the page's theme."""
+    """Prepares an SVG for a page: no XML header; if `recoloured`, its colours follow the page's theme."""
     body = svg[svg.index("<svg") :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    # Groups are not referred to, and their names come again in every picture: ids must be a page's own.
+    # Remove ids of groups: nothing refers to them, they repeat in every picture, and ids must be unique in a page.
     body = re.sub(r'<g id="[^"]*"', "<g", body)
     variables: dict[str, str] = {}
     if recoloured:
@@ -577,12 +577,12 @@ def for_page(svg: str, *, recoloured: bool = True) -> str:
 
 
 def table_rows(frame: pl.DataFrame) -> list[list[str]]:
-    """A data frame's rows as text for a page or a terminal."""
+    """Formats a data frame's rows for a page or a terminal."""
     return [[format_value(value) for value in row] for row in frame.iter_rows()]
 
 
 def format_value(value: Any) -> str:
-    """A value as text: four digits, a dash for what does not exist."""
+    """Formats a value with four digits, or as a dash if it is undefined."""
     if value is None:
         return "–"
     if isinstance(value, float):

@@ -1,8 +1,7 @@
-"""The gallery: every example with its question, its command and the picture that this command makes.
+"""Gallery: every example with its question, its command and one picture from that command.
 
 ``python -m fairwave_report.gallery docs`` makes ``docs/gallery.md`` and its pictures from ``examples/``. It runs each
-command as it is printed and copies one figure of the folder that the command leaves. The last section lays two saved
-folders over each other.
+command as printed and copies one figure from the command's folder. The last section overlays two saved folders.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ PICTURES = {
     "network": "links by use, and nodes by the mean opinion of the calls that begin there",
     "map-mos-call": "MOS at each point, as heat maps",
 }
-"""The figures that the gallery shows, in order of preference, and what each shows."""
+"""Figures for the gallery in order of preference, and the subject of each."""
 
 
 def words_of(text: str) -> tuple[str, list[str]]:
-    """What an example says before its first key: the first paragraph, and the commands in the others."""
+    """Reads the comment before an example's first key: the first paragraph, and the commands in the others."""
     head = []
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -45,18 +44,18 @@ def words_of(text: str) -> tuple[str, list[str]]:
 
 
 def command_of(path: Path, commands: list[str]) -> str:
-    """The first command of an example that names its file, with a folder: ``fairwave run FILE --out out/NAME``."""
+    """Returns an example's first command that names its file, with a folder: ``fairwave run FILE --out out/NAME``."""
     own = [one for one in commands if path.name in one]
     command = re.sub(r"\s+#.*$", "", (own or [f"fairwave run {path.as_posix()}"])[0])
     return command if " --out " in command else f"{command} --out out/{path.stem}"
 
 
 def picture_of(command: str) -> tuple[str, bytes]:
-    """Runs a command in a folder of its own; the name and the contents of the figure that the gallery shows.
+    """Runs a command in a temporary folder and returns the name and content of the gallery's figure.
 
     Raises:
         subprocess.CalledProcessError: The command failed.
-        FileNotFoundError: The command left none of `PICTURES`.
+        FileNotFoundError: The command wrote none of `PICTURES`.
     """
     words = shlex.split(command)
     with TemporaryDirectory() as folder:
@@ -82,11 +81,11 @@ OVERLAID = (
     ),
     "fairwave compare out/drop-tail out/fq-codel --out out/both",
 )
-"""The commands of the section about saved folders; those before the last leave the folders that the last compares."""
+"""Commands of the section about saved folders. All but the last write the folders that the last one compares."""
 
 
 def overlaid(figures: Path) -> list[str]:
-    """The section about saved folders; its picture is left in `figures`.
+    """Writes the section about saved folders, and its picture into `figures`.
 
     Raises:
         subprocess.CalledProcessError: A command failed.
@@ -112,7 +111,7 @@ def overlaid(figures: Path) -> list[str]:
 
 
 def entry(path: Path, figures: Path) -> list[str]:
-    """An example's section; its picture is left in `figures`."""
+    """Writes an example's section, and its picture into `figures`."""
     title = load(path).name
     about, commands = words_of(path.read_text(encoding="utf-8"))
     command = command_of(path, commands)

@@ -1,6 +1,6 @@
-"""A sweep as a page: curves with their 95 % bands along one axis, heat maps over two, small multiples over three.
+"""Sweep page: curves with 95 % bands along one axis, heat maps over two, small multiples over three.
 
-The answer comes first. Every figure has its numbers, and the table of all points lies beside the page.
+The page starts with the verdict. Every figure has its numbers, and a file next to the page has the table of all points.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
 
 MOST_MEASURES = 6
-"""So many measures are drawn at most; the table has all."""
+"""Number of measures that are drawn; the table contains all."""
 
 MOST_MULTIPLES = 12
-"""So many heat maps stand side by side at most."""
+"""Greatest number of heat maps side by side."""
 
 MOST_CURVES = 6
-"""Over two axes of which one has at most so many values, curves are drawn, too."""
+"""Two axes also get curves if one of them has at most this many values."""
 
 MOST_WRITTEN = 150
-"""Heat maps with more cells have no numbers in them: they would be too small to be read."""
+"""Heat maps with more cells show no numbers, because they would be too small to read."""
 
 MOST_CELLS = 2500
-"""Heat maps with more cells do not say the number of each."""
+"""Heat maps with more cells have no tooltips with numbers."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Surface:
     """A measure over all points of a grid.
 
     Attributes:
-        asked: The measure, as it was written.
-        measure: What it is.
-        cells: Its mean at each point, points in the grid's order.
+        asked: The measure, as the user wrote it.
+        measure: Its definition.
+        cells: Its mean at each point, in the grid's order.
     """
 
     asked: str
@@ -70,12 +70,12 @@ class Surface:
         return heading(self.measure, self.asked.partition(".")[2])
 
     def find_cell(self, labels: Mapping[str, Any]) -> Cell | None:
-        """The cell at a point."""
+        """Returns the cell at a point."""
         return next((one for one in self.cells if dict(one.labels) == dict(labels)), None)
 
 
 def surfaces(found: Sweep, asked: Sequence[str]) -> list[Surface]:
-    """The measures that are asked for and defined somewhere, in that order."""
+    """Returns the requested measures that are defined somewhere, in the requested order."""
     by_name: dict[str, list[Cell]] = {}
     for cell in found.cells:
         by_name.setdefault(cell.asked, []).append(cell)
@@ -87,7 +87,7 @@ def surfaces(found: Sweep, asked: Sequence[str]) -> list[Surface]:
 
 
 def _held(found: Sweep, cells: Sequence[Cell]) -> list[Cell]:
-    """The cells of a measure; ratings of calls with gaps or freezes are held below good."""
+    """Returns the cells of a measure. Ratings of calls with gaps or freezes are capped below good."""
     _, dot, group = cells[0].asked.partition(".")
     if cells[0].measure.id not in RATINGS or not dot:
         return list(cells)
@@ -105,15 +105,15 @@ def write_sweep(
     lead: str = "",
     scenario: str = "",
 ) -> Path:
-    """Leaves page, tables and figures of a sweep in the folder `out`, all or nothing.
+    """Writes page, tables and figures of a sweep into the folder `out`, all or nothing.
 
     Args:
         found: The sweep.
         asked: Its measures, the leading ones first.
-        answer: What the page says first.
+        answer: The page's first paragraph.
         out: The folder.
         title: The page's heading.
-        lead: The paragraph beneath it.
+        lead: The paragraph below the heading.
         scenario: The scenario's text.
 
     Returns:
@@ -158,7 +158,7 @@ def write_sweep(
 
 
 def points_table(found: Sweep, axes: Sequence[GridAxis]) -> pl.DataFrame:
-    """Every point's measures: mean, interval, replications."""
+    """Returns the measures of every point: mean, interval, replications."""
     rows = [
         {
             **{one.key: _plain(cell.labels[one.key], one) for one in axes},
@@ -177,7 +177,7 @@ def points_table(found: Sweep, axes: Sequence[GridAxis]) -> pl.DataFrame:
 
 
 def _plain(label: Any, of: GridAxis) -> Any:
-    """A label as a table's column has it: all numbers, or all text."""
+    """Converts a label for a table's column, in which all labels are numbers or all are text."""
     return label if all(isinstance(one, (int, float)) for one in of.labels) else str(label)
 
 
@@ -186,7 +186,7 @@ def _finite(value: float) -> float | None:
 
 
 def _table(several: Sequence[Surface], axes: Sequence[GridAxis]) -> TableView:
-    """A row per point, a column per measure."""
+    """Returns a table with a row per point and a column per measure."""
     rows = []
     for place, first in enumerate(several[0].cells if several else ()):
         cells = [one.cells[place] for one in several]
@@ -207,7 +207,7 @@ def _table(several: Sequence[Surface], axes: Sequence[GridAxis]) -> TableView:
 def draw(
     found: Sweep, several: Sequence[Surface], axes: Sequence[GridAxis], folder: Path
 ) -> list[drawing.Drawing]:
-    """The figures of a sweep: what they are depends on how many axes have more than one value."""
+    """Draws the figures of a sweep. Their kind depends on the number of axes with more than one value."""
     drawn = several[:MOST_MEASURES]
     wide = _varied(axes)
     if not drawn or not wide:
@@ -225,12 +225,12 @@ def draw(
 
 
 def _varied(axes: Sequence[GridAxis]) -> list[GridAxis]:
-    """The axes that have more than one value; the first where none has."""
+    """Returns the axes with more than one value, or the first axis if there is none."""
     return [one for one in axes if len(one.labels) > 1] or list(axes[:1])
 
 
 def _explain_no_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> str:
-    """Why there are no heat maps, and what to do; empty where there are some."""
+    """Explains why there are no heat maps and how to get them. Empty if there are some."""
     wide = _varied(axes)
     if len(wide) < 3 or not several:
         return ""
@@ -248,9 +248,9 @@ def _explain_no_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> st
 
 
 def arranged(wide: Sequence[GridAxis], first: str = "") -> tuple[GridAxis, GridAxis, list[GridAxis]]:
-    """The axes that lie across and up, and those that are told apart by panel; the axis `first` lies across.
+    """Returns the horizontal axis, the vertical axis, and the axes that separate panels. `first` becomes horizontal.
 
-    Axes with numbers come before others, those with most values first.
+    Axes with numbers precede others, and axes with more values precede axes with fewer.
     """
     order = sorted(wide, key=lambda one: (one.key != first, not one.is_number, -len(one.labels)))
     return order[0], order[1], [one for one in wide if one not in order[:2]]
@@ -259,7 +259,7 @@ def arranged(wide: Sequence[GridAxis], first: str = "") -> tuple[GridAxis, GridA
 def draw_curves(
     found: Sweep, several: Sequence[Surface], along: GridAxis, folder: Path, other: GridAxis | None = None
 ) -> drawing.Drawing:
-    """Each measure along one axis with its 95 % band, a curve for each value of another axis; bars without numbers."""
+    """Draws each measure along one axis with its 95 % band, a curve per value of another axis. Labels get bars."""
     panels, numbers = [], []
     for one in several:
         rows = []
@@ -309,7 +309,7 @@ def draw_curves(
 
 
 def _are_near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
-    """Whether bounds lie so near to the means that they belong into the picture."""
+    """Whether the bounds are close enough to the means to be in the picture."""
     means = [float(one) for one in data["mean"].to_list() if one is not None]
     if not lines or not means:
         return False
@@ -318,13 +318,13 @@ def _are_near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
 
 
 def _flat(data: pl.DataFrame, foot: float) -> bool:
-    """Whether curves would be a flat line on an axis from the measure's minimum."""
+    """Whether curves would be flat on an axis from the measure's minimum."""
     kind = drawing.fitted(data, foot)
     return kind == "dot"
 
 
 def _ends(cell: Cell) -> dict[str, float | None]:
-    """Mean and interval as a figure's data have them."""
+    """Returns mean and interval for a figure's data."""
     if not cell.interval.n:
         return {"mean": None, "low": None, "high": None}
     found = cell.interval
@@ -334,7 +334,7 @@ def _ends(cell: Cell) -> dict[str, float | None]:
 def draw_map(
     found: Sweep, one: Surface, across: GridAxis, up: GridAxis, rest: Sequence[GridAxis], folder: Path
 ) -> drawing.Drawing:
-    """A measure over two axes as colours with numbers; a panel for each combination of the others, all on one scale."""
+    """Draws a measure over two axes as colours with numbers: a panel per combination of other axes, one scale."""
     combinations = list(itertools.product(*(part.labels for part in rest)))
     means = [
         cell.interval.mean for cell in one.cells if cell.interval.n and math.isfinite(cell.interval.mean)
@@ -382,11 +382,11 @@ def draw_map(
 
 
 GOOD = "light"
-"""The end of the colours that is good in every map, whether high or low values are."""
+"""End of the colours that is good in every map, whether high or low values are good."""
 
 
 def colour_ends(measure: Measure, means: Sequence[float]) -> tuple[float, float]:
-    """The values at the ends of the colours: those of the means, but no nearer than `least_span`."""
+    """Returns the values at the ends of the colours: the extreme means, at least `least_span` apart."""
     low, high = min(means), max(means)
     span = max(least_span(measure, means), high - low) or 1.0
     least, most = measure.limits
@@ -397,14 +397,14 @@ def colour_ends(measure: Measure, means: Sequence[float]) -> tuple[float, float]
 
 
 def _directed(colours: Colormap, measure: Measure) -> Colormap:
-    """The colours, turned so that the good end of the measure is light."""
+    """Reverses the colours if needed, so that the good end of the measure is light."""
     grows = _lightness(colours(1.0)) > _lightness(colours(0.0))
     wanted = {"higher": True, "lower": False, None: grows}[measure.better]
     return colours if grows == wanted else colours.reversed()
 
 
 def _lightness(colour: Sequence[float]) -> float:
-    """How light a colour is, from 0 to 1 (luma of ITU-R BT.601)."""
+    """Returns the lightness of a colour, 0 to 1 (luma of ITU-R BT.601)."""
     red, green, blue = colour[:3]
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
@@ -430,7 +430,7 @@ def _map_caption(one: Surface) -> str:
 
 
 def _map_in_words(one: Surface, across: GridAxis, up: GridAxis, rest: Sequence[GridAxis]) -> str:
-    """Where the mean is least and most."""
+    """Describes the points with the least and the greatest mean."""
     defined = [cell for cell in one.cells if cell.interval.n]
     ends = (
         min(defined, key=lambda cell: cell.interval.mean),
@@ -452,7 +452,7 @@ def _draw_cells(
     fixed: Mapping[str, Any],
     ends: tuple[float, float],
 ) -> Any:
-    """Cells with their numbers, and lines where neighbours lie in different bands."""
+    """Draws cells with their numbers, and lines between neighbours in different bands."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize, to_rgb
@@ -510,7 +510,7 @@ def _cell_in_words(cell: Cell, across: GridAxis, up: GridAxis) -> str:
 
 
 def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -> None:
-    """Lines between neighbours whose means lie in different bands."""
+    """Draws lines between neighbours with means in different bands."""
     bands = {place: scale.classify_mean(cell.interval) for place, cell in grid.items() if cell.interval.n}
     for (x, y), band in bands.items():
         right, above = bands.get((x + 1, y)), bands.get((x, y + 1))
@@ -526,7 +526,7 @@ def _draw_bounds(axes: Axes, grid: Mapping[tuple[int, int], Cell], scale: Any) -
 
 
 def _ticks(drawn: Any, along: GridAxis) -> None:
-    """A tick for each value, or for some of many."""
+    """Sets a tick for each value, or for some if there are many."""
     words = along.ticks()
     every = max(1, math.ceil(len(words) / 14))
     drawn.set_ticks(range(0, len(words), every), words[::every])

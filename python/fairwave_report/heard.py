@@ -1,9 +1,8 @@
-"""The call that is heard: one of the scenario's own, which says a recording instead of what its source would.
+"""Audible call: one call of the scenario that carries a recording instead of generated speech.
 
-It keeps everything else: codec, packets, whether silences are sent, transport, way, playout buffer and concealment. A
-group's only call is changed where it stands. Of several flows, the last leaves its group and becomes the flow group
-`CALL`, because the flows of a group all have the same traffic. Measures of the group are then taken over both
-(`RecordedCall.whole`).
+It keeps everything else: codec, packets, silence suppression, transport, path, playout buffer and concealment. A
+group's only call is changed in place. Of several flows, the last one moves into a new flow group `CALL`, because all
+flows of a group have the same traffic. Measures of the group then cover both groups (`RecordedCall.whole`).
 """
 
 from __future__ import annotations
@@ -23,26 +22,26 @@ if TYPE_CHECKING:
     from fairwave_speech import Recording, Script
 
 CALL = "heard"
-"""Name of the flow group that is listened to, where it is not the only call of its group."""
+"""Name of the audible call's flow group, unless it is the only call of its group."""
 
 STAND_IN = "G.711"
-"""How the codec is called that stands in for those that cannot be coded here."""
+"""Codec that replaces those that fairwave cannot code."""
 
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """A call that says a recording, and the scenario that it is part of.
+    """A call that carries a recording, and the scenario that it is part of.
 
     Attributes:
         scenario: The scenario that runs.
-        group: The flow group of whose calls it is one.
-        name: Its own flow group: `group`, unless there are other calls in that.
+        group: The flow group of the chosen call.
+        name: Flow group of the audible call: `group`, or `CALL` if the group has further calls.
         number: Its number among the group's calls.
-        script: What it says.
-        codec: By what its speech is coded, one of `fairwave_speech.codec.CODECS`.
+        script: The recording's text.
+        codec: Its speech codec, one of `fairwave_speech.codec.CODECS`.
         concealment: One of `fairwave_speech.concealment.METHODS`.
-        remark: What one hears otherwise than the scenario has it; empty when there is nothing.
-        stream: Of a media session `/audio`, the part of its units' name that tells its streams apart; else empty.
+        remark: How the audio differs from the scenario; empty without a difference.
+        stream: `/audio` for a media session (the part of the units' name that identifies the stream); else empty.
     """
 
     scenario: Scenario
@@ -57,10 +56,10 @@ class RecordedCall:
 
     @classmethod
     def choose(cls, recording: Recording, scenario: Scenario, group: str) -> RecordedCall:
-        """One call of `group` in `scenario` that says the recording.
+        """Chooses one call of `group` in `scenario` to carry the recording.
 
         Raises:
-            SpeechError: The group has no call that can be singled out, or its packets cannot carry the recording.
+            SpeechError: No call of the group can be singled out, or its packets cannot carry the recording.
         """
         if scenario.to_dict().get("load"):
             raise SpeechError(
@@ -108,10 +107,10 @@ class RecordedCall:
     def _choose_session(
         cls, recording: Recording, scenario: Scenario, group: str, traffic: dict[str, Any]
     ) -> RecordedCall:
-        """The first session of a group, whose microphone says the recording: its frames are of one length anyway.
+        """Lets the microphone of a group's first session carry the recording. All of its frames have the same length.
 
         Raises:
-            SpeechError: It has no microphone, or sends nothing in pauses that the simulator draws.
+            SpeechError: It has no microphone, or pauses (dtx) are drawn by the simulator.
         """
         audio = traffic["audio"]
         if audio is False:
@@ -131,28 +130,28 @@ class RecordedCall:
 
     @property
     def scenario_codec(self) -> str:
-        """The scenario's name of its codec."""
+        """The codec's name in scenarios."""
         if self.stream:
             return "opus"
         return str(_groups(self.scenario)[self.name]["traffic"]["codec"])
 
     @property
     def flow(self) -> str:
-        """The name of its units' flow."""
+        """Name of the flow of its units."""
         return f"{self.name}[0]{self.stream}"
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The flow groups that whatever is to hold for all calls of the group must be said of."""
+        """The flow groups to which a setting for all calls of the group must apply."""
         return tuple(dict.fromkeys((self.group, self.name)))
 
     def units(self, results: Results, run: int) -> pl.DataFrame:
-        """Its units in one run."""
+        """Returns its units in one run."""
         mine = (pl.col("run") == run) & (pl.col("flow").cast(pl.String) == self.flow)
         return results.to_polars("units").filter(mine).sort("unit")
 
     def whole(self, results: Results) -> Results:
-        """The results with the call counted among its group again: measures of the group are over all its calls."""
+        """Returns the results with the call counted in its group again, so that measures cover the whole group."""
         if self.name == self.group:
             return results
         tables = dict(results.tables)
@@ -178,10 +177,10 @@ def _groups(scenario: Scenario) -> dict[str, dict[str, Any]]:
 def _add_group(
     scenario: Scenario, group: str, calls: list[dict[str, Any]], table: dict[str, Any]
 ) -> tuple[str, Scenario]:
-    """The last call of the group as a group of its own behind it, and the name of that."""
+    """Moves the last call of the group into a new group after it, and returns the new group's name."""
     known = _groups(scenario)
     if str(known[group].get("path", "")).startswith("each-hop"):
-        # Which hop a call crosses follows from its number; written out, its hosts do.
+        # A call's number determines which hop it crosses. In an expanded preset, its hosts do.
         scenario = scenario.expand_preset()
         known = _groups(scenario)
     name = CALL
@@ -210,7 +209,7 @@ def _kilobits(text: str) -> float:
 
 
 def _numbered(node: str, number: int) -> str:
-    """A node's name with the flow's number in it: `{i}`, `{i+1}`, `{i%3}`, `{i%3+1}`."""
+    """Fills the flow's number into a node's name: `{i}`, `{i+1}`, `{i%3}`, `{i%3+1}`."""
 
     def value(hole: re.Match[str]) -> str:
         wrapped = number % int(hole[1]) if hole[1] else number
@@ -220,13 +219,13 @@ def _numbered(node: str, number: int) -> str:
 
 
 def packet_time(traffic: dict[str, Any]) -> float:
-    """Seconds of speech in each packet of a `voice` or `recording` source.
+    """Returns the seconds of speech in each packet of a `voice` or `recording` source.
 
-    It follows from codec, payload and packet time by the simulator's rules, so the simulator is asked: the first two
-    packets of a call are that far apart.
+    The simulator derives this time from codec, payload and packet time. So this function asks the simulator, as the
+    interval between the first two packets of a call.
 
     Raises:
-        SpeechError: It is no whole number of samples.
+        SpeechError: The time is not a whole number of samples.
     """
     from fairwave.scenario import load
 
@@ -259,9 +258,9 @@ traffic = "voice"
 
 
 def _with_squares(groups: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
-    """The `groups` table with the number of flows that were on, and the sums of their goodputs and of the squares.
+    """Adds the number of active flows, the sum of their goodputs and the sum of squares to the `groups` table.
 
-    Jain's index J of n flows with sum S says the latter: Σx² = S² / (n J).
+    Jain's index J of n flows with sum S yields the sum of squares: Σx² = S² / (n J).
     """
     names = ("run", "group")
     on = pl.col("goodput_bps").fill_nan(None).drop_nulls()
@@ -272,9 +271,9 @@ def _with_squares(groups: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _together(rows: pl.DataFrame) -> pl.DataFrame:
-    """The `groups` table with one row per run and group again: counts are added, Jain's index follows from the sums.
+    """Merges the rows of each run and group. It adds counts and computes Jain's index from the sums.
 
-    What does not follow from the parts is null.
+    Columns that cannot be computed from the parts are null.
     """
     total, squares, on = (pl.col(name).sum() for name in ("_sum", "_squares", "_on"))
     joint = {

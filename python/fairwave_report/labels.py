@@ -1,4 +1,4 @@
-"""Names next to points, placed so that they cover neither each other nor points."""
+"""Placement of names next to points, so that they cover neither each other nor points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom; down is positive."""
 
 LETTER = 0.66
-"""Width of a letter as a share of its size: more than that of most names in the fonts of pages and figures."""
+"""Width of a letter as a share of its size; larger than for most names in the fonts of pages and figures."""
 
 HEIGHT = 1.2
 """Height of a line of letters as a share of their size."""
@@ -21,7 +21,7 @@ HEIGHT = 1.2
 PLACES: tuple[tuple[float, float], ...] = (
     (1, -1), (1, 1), (-1, -1), (-1, 1), (1, 0), (-1, 0), (0, -1), (0, 1),
 )  # fmt: skip
-"""Directions from the point, the preferred first."""
+"""Directions from the point, in order of preference."""
 
 FAR = (1.0, 2.2)
 """Distances from the point, as multiples of the room."""
@@ -29,13 +29,13 @@ FAR = (1.0, 2.2)
 
 @dataclass(frozen=True)
 class Label:
-    """A name with its place.
+    """A placed name.
 
     Attributes:
         text: The name.
-        x: Where its anchor is.
+        x: Position of its anchor.
         y: Its baseline.
-        anchor: Which part of it is at `x`, as SVG says it.
+        anchor: The part of the name at `x`, in SVG's terms.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Label:
     anchor: Literal["start", "middle", "end"]
 
     def box(self, size: float) -> Box:
-        """What it covers with letters of this size."""
+        """Returns the area that it covers with letters of this size."""
         wide = LETTER * size * len(self.text)
         left = self.x - {"start": 0.0, "middle": wide / 2, "end": wide}[self.anchor]
         return left, self.y - 0.95 * size, left + wide, self.y + (HEIGHT - 0.95) * size
@@ -57,17 +57,17 @@ def place(
     room: float,
     within: Box,
 ) -> list[Label]:
-    """A label for each point.
+    """Places a label for each point.
 
-    Points with the nearest neighbours choose first. A label takes the place that covers least of other labels and
-    points, and then of lines.
+    Points with the nearest neighbours choose first. A label takes the position that covers the least of other labels
+    and points, and then of lines.
 
     Args:
-        points: Name to place.
+        points: Name to position.
         lines: Ends of lines, `x1, y1, x2, y2`.
         size: Size of the letters.
         room: Distance of a label from its point.
-        within: What labels must not leave, if they can.
+        within: Area that labels should not leave.
     """
     segments = list(lines)
     dots = {name: (x - room / 2, y - room / 2, x + room / 2, y + room / 2) for name, (x, y) in points.items()}
@@ -91,7 +91,7 @@ def place(
 
 
 def overlaps(labels: Sequence[Label], size: float) -> int:
-    """How many pairs of labels cover each other."""
+    """Counts the pairs of overlapping labels."""
     boxes = [one.box(size) for one in labels]
     return sum(_overlap(one, other) > 0 for at, one in enumerate(boxes) for other in boxes[:at])
 
@@ -121,7 +121,7 @@ def _overlap(one: Box, other: Box) -> float:
 
 
 def _length_within(box: Box, line: tuple[float, float, float, float]) -> float:
-    """Length of the part of a line within a box (Liang and Barsky)."""
+    """Returns the length of the part of a line within a box (Liang and Barsky)."""
     x1, y1, x2, y2 = line
     begin, end = 0.0, 1.0
     for step, before, after in ((x2 - x1, x1 - box[0], box[2] - x1), (y2 - y1, y1 - box[1], box[3] - y1)):

@@ -1,4 +1,4 @@
-"""A search as a page: where conditions hold, with the intervals in which the limits lie, and the values tried."""
+"""Search page: the values at which conditions hold, the intervals of the limits, and the tested values."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def write_find(
     scenario: str = "",
     activities: Sequence[str] = (),
 ) -> Path:
-    """Leaves page, table and figure of a search in the folder `out`, all or nothing.
+    """Writes page, table and figure of a search into the folder `out`, all or nothing.
 
     Args:
-        answer: What was found.
-        document: The same as JSON, which is left as `answer.json`.
-        provenance: Where the numbers come from.
+        answer: The result.
+        document: The result as JSON, written to `answer.json`.
+        provenance: Origin of the numbers.
         out: The folder.
         title: The page's heading.
-        lead: The paragraph beneath it.
+        lead: The paragraph below the heading.
         scenario: The scenario's text.
         activities: How much speakers talk, a sentence each.
 
@@ -104,7 +104,7 @@ def _finite(value: float) -> float | None:
 def draw(
     answer: Answer, along: GridAxis, table: pl.DataFrame, folder: Path, provenance: Provenance
 ) -> drawing.Drawing:
-    """Each condition's measure at each value that was tried, its bound, and the intervals of the limits."""
+    """Draws each condition's measure at each tested value, its bound, and the intervals of the limits."""
     places = list(along.values) or [float(one) for one in range(len(along.labels))]
     where = dict(zip(along.labels, places, strict=True))
     order = sorted(answer.tested, key=lambda one: where[one.value])
@@ -213,7 +213,7 @@ def draw(
 HERE = "a limit lies here"
 
 LOOKED: dict[Any, int] = {"holds": 2, "fails": 0, "open": 6}
-"""A verdict and the look in which it is drawn."""
+"""Verdict to the index of its look."""
 
 
 def _nan(value: float | None) -> float:

@@ -1,7 +1,8 @@
-"""Changing between recordings of one call without losing one's place: where each says what the original says when.
+"""Switching between recordings of one call at the same spoken position.
 
-A buffer that waits or stretches says the same words later or more slowly than they were spoken. So each recording has a
-line of places: seconds of the original beside seconds of the recording, ascending, straight in between.
+A playout buffer that waits or stretches plays the same words later or more slowly than they were spoken. So each
+recording has a line of positions: pairs of seconds in the original and in the recording, ascending, with linear
+interpolation.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ Places = tuple[tuple[float, float], ...]
 """Seconds of the original and seconds of a recording, ascending in both."""
 
 NEAR_S = 0.004
-"""A place that the straight line misses by less is not worth a point of its own."""
+"""A position within this distance of the straight line needs no point."""
 
 
 @dataclass(frozen=True)
 class Clip:
-    """Something to listen to.
+    """A recording on a page.
 
     Attributes:
-        title: What it is.
+        title: Its title.
         wav: The file's bytes.
-        notes: A line beneath.
-        places: Seconds of the original and of this recording at which they say the same, ascending; empty where
-            both say it at the same time.
+        notes: A line below the player.
+        places: Seconds of the original and of this recording at which the same speech plays, ascending; empty if the
+            times are equal.
     """
 
     title: str
@@ -42,11 +43,11 @@ class Clip:
 
 
 def places(said: ArrayLike, heard: ArrayLike) -> Places:
-    """The line of places through those of single units, as few points as keep it within `NEAR_S`.
+    """Returns the line of positions with the fewest points that keep every unit within `NEAR_S`.
 
     Args:
         said: Seconds of the original at which each unit begins, ascending.
-        heard: Seconds of the recording at which it does, ascending.
+        heard: Seconds of the recording at which it begins, ascending.
     """
     x, y = (np.maximum.accumulate(np.asarray(one, dtype=float)) for one in (said, heard))
     if not len(x):
@@ -72,12 +73,12 @@ def places(said: ArrayLike, heard: ArrayLike) -> Places:
 
 
 def heard_at(line: Places, said_s: float) -> float:
-    """Where a recording says what the original says at a moment, in seconds."""
+    """Converts seconds of the original to seconds of a recording."""
     return float(np.interp(said_s, *_columns(line))) if line else said_s
 
 
 def said_at(line: Places, heard_s: float) -> float:
-    """What moment of the original a recording says at one of its own, in seconds."""
+    """Converts seconds of a recording to seconds of the original."""
     said, heard = _columns(line) if line else ([heard_s], [heard_s])
     return float(np.interp(heard_s, heard, said))
 

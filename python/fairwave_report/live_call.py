@@ -1,8 +1,8 @@
-"""A real telephone's call to hear beside the simulated call of the same scenario: packets, sound, and ratings of both.
+"""Page of a real telephone's call and the simulated call of the same scenario: packets, sound and ratings of both.
 
-Each side is a call as it went, live or simulated: the delay of each of its packets, and what was heard. All are
-measured by the same code: packets are rated by the simulator's receiver (`fairwave.live.rating`), sound is laid
-beside the original (`fairwave_speech.recorded`) and scored by ViSQOL where that is installed.
+Each side is one call, live or simulated: the delay of each packet, and the received sound. The same code measures
+both. The simulator's receiver rates packets (`fairwave.live.rating`). The sound is aligned with the original
+(`fairwave_speech.recorded`) and scored by ViSQOL if that is installed.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from fairwave_speech.audio import Samples
 
 PACKET_S = 0.02
-"""Speech in a packet, in seconds."""
+"""Duration of speech in a packet, seconds."""
 
 OTHERS = 9
-"""Under so many other seeds a call is simulated, to say by how much chance moves its loss."""
+"""Number of other seeds under which the call is simulated, to show how much its loss varies by chance."""
 
 SOURCE = (
     "For a live call you hear the output of the telephone's playout buffer; for a simulated call you hear what "
@@ -54,23 +54,23 @@ SOURCE = (
     "simulated calls alike; a telephone's own buffer may keep speech longer, as its delay from mouth to ear shows. "
     "A gap is 10 ms or more of digital silence during speech of the original; concealed speech is not a gap."
 )
-"""How it was measured, for the page."""
+"""Description of the method, for the page."""
 
 
 @dataclass(frozen=True)
 class CallSide:
-    """One call as it went.
+    """One call, live or simulated.
 
     Attributes:
-        title: What it is called.
-        sent_s: When each packet was sent, in seconds from the beginning of the run.
-        delay_s: One-way delay of each packet, in seconds; NaN for what was lost.
-        rating: By the E-model.
-        sound: What was heard beside the original.
-        mouth_to_ear_s: Mean delay from mouth to ear over the talkspurts, in seconds.
-        visqol: Its score by ViSQOL; None where that is not installed or has nothing to score.
-        accounts: Of a live run, how true it was.
-        others: Of a simulated call, which share of its packets is lost under other seeds.
+        title: Its name.
+        sent_s: Send time of each packet, in seconds from the beginning of the run.
+        delay_s: One-way delay of each packet, in seconds; NaN for lost packets.
+        rating: Rating by the E-model.
+        sound: The received sound, aligned with the original.
+        mouth_to_ear_s: Mean mouth-to-ear delay over the talkspurts, in seconds.
+        visqol: ViSQOL score; None if it is not installed or has nothing to score.
+        accounts: Timing accuracy of a live run.
+        others: Share of a simulated call's packets that is lost, under other seeds.
     """
 
     title: str
@@ -85,13 +85,13 @@ class CallSide:
 
     @property
     def lost_in_a_row(self) -> int:
-        """The longest run of lost packets."""
+        """Length of the longest run of lost packets."""
         edges = np.flatnonzero(np.diff(np.concatenate([[0], np.isnan(self.delay_s), [0]])))
         return int((edges[1::2] - edges[::2]).max(initial=0))
 
     @property
     def cells(self) -> list[str]:
-        """What is shown of each of `MEASURES`."""
+        """Returns the value of each of `MEASURES` as text."""
         there = self.delay_s[~np.isnan(self.delay_s)]
         gaps = self.sound.gaps
 
@@ -113,7 +113,7 @@ class CallSide:
         ]
 
     def clip(self) -> Clip:
-        """For the page's player."""
+        """Returns the recording for the page's player."""
         said, heard = self.sound.line()
         mos = "not defined" if self.rating.mos is None else f"{self.rating.mos:.2f}"
         notes = [f"{100 * float(np.isnan(self.delay_s).mean()):.1f} % lost", f"E-model MOS {mos}"]
@@ -143,24 +143,24 @@ MEASURES = [
 def live_side(
     title: str, made: Live, recording: Path, caller: str, heard: Samples, original: Samples
 ) -> CallSide:
-    """A real call whose callee sends back the sound that it receives.
+    """Measures a real call with a callee that sends back the sound that it receives.
 
     Args:
-        title: What it is called.
+        title: Its name.
         made: The live run.
         recording: All its packets.
-        caller: The host at which the caller is.
-        heard: What the callee heard, as it said it: its stream carries these samples from the first packet on.
-        original: What the caller said from its first packet on.
+        caller: The caller's host.
+        heard: The sound that the callee received; its stream carries these samples from the first packet on.
+        original: The caller's speech from its first packet on.
 
     Raises:
-        RecordingError: The recording has no call there and back.
-        SpeechError: Nothing of the original was heard.
+        RecordingError: The recording has no call in both directions.
+        SpeechError: Nothing of the original was received.
     """
     there, back = find_directions(streams(recording), caller)
     there = there.settled
     sound = align(original, heard)
-    # What is heard at a place was sent back then; the packet that was spoken then had to be filled before it was sent.
+    # The callee sends a sample back when it receives it. A spoken packet is sent only when it is full.
     mouth_to_ear = float(sound.lag_s.mean()) + back.sent_s[0] - there.sent_s[0] + PACKET_S
     delay = there.arrived_s - there.sent_s
     return CallSide(
@@ -176,10 +176,10 @@ def live_side(
 
 
 def find_directions(found: Sequence[Stream], caller: str) -> tuple[Stream, Stream]:
-    """The longest stream that a host sends, and the one that comes back to where it is sent from.
+    """Finds the longest stream that a host sends, and the stream that returns to its source address.
 
     Raises:
-        RecordingError: There are not both.
+        RecordingError: One of the two is missing.
     """
     for there in found:
         for back in found:
@@ -194,14 +194,14 @@ def find_directions(found: Sequence[Stream], caller: str) -> tuple[Stream, Strea
 def simulated_side(
     title: str, scenario: Scenario, flow: str, recording: Recording, begins_s: float
 ) -> CallSide:
-    """The call of a simulated run that says the same.
+    """Measures the call of a simulated run that carries the same recording.
 
     Args:
-        title: What it is called.
-        scenario: What can be simulated.
+        title: Its name.
+        scenario: A scenario that can be simulated.
         flow: The flow group of the call.
-        recording: What it says.
-        begins_s: When, in seconds from the beginning of the run.
+        recording: The speech.
+        begins_s: Start of the speech, in seconds from the beginning of the run.
     """
     from fairwave_speech import render_call, script
 
@@ -233,16 +233,16 @@ def write(
     lead: str,
     heard: Sequence[str] = (),
 ) -> Path:
-    """Leaves the page in the folder `out`, with figures, tables and recordings beside it, all or nothing.
+    """Writes the page into the folder `out`, with figures, tables and recordings, all or nothing.
 
     Args:
-        sides: Calls, in the order in which they are shown.
-        scenario: What was run.
-        recording: What was said.
+        sides: Calls, in the order of the page.
+        scenario: The scenario that ran.
+        recording: The speech.
         out: The folder.
         title: The page's heading.
-        lead: The paragraph beneath it.
-        heard: What else there is to say of the recordings.
+        lead: The paragraph below the heading.
+        heard: Further remarks about the recordings.
 
     Returns:
         The page.
@@ -291,7 +291,7 @@ def write(
 
 
 def _truth(sides: Sequence[CallSide]) -> TableView:
-    """How true the live runs were."""
+    """Returns the table of the live runs' timing accuracy."""
     from fairwave.live import accounts
 
     columns = {side.title: dict(accounts(dict(side.accounts))) for side in sides}
@@ -312,7 +312,7 @@ def _visqol(sound: AlignedRecording) -> float | None:
 
 
 def _draw(sides: Sequence[CallSide], folder: Path, provenance: Provenance) -> drawing.Drawing:
-    """Delay of each packet over time, a panel for each call; ticks at the foot where one was lost."""
+    """Draws the delay of each packet over time, a panel per call, with ticks at the bottom for lost packets."""
     looks = style.looks([side.title for side in sides])
     parts = [
         pl.DataFrame(

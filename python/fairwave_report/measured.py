@@ -1,4 +1,4 @@
-"""A measured line as a page: the verdict, delay and load over time, the phases in numbers, the fitted network."""
+"""Page of a measured line: the verdict, delay and load over time, the phases in numbers, the fitted network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOOKS = {"up": 0, "down": 1}
 TITLES = {"idle": "idle", "down": "download", "up": "upload", "recorded": "recorded"}
 WIDTH_S = 0.25
-"""Rates are drawn as means over so many seconds."""
+"""Rates are drawn as means over intervals of this length, seconds."""
 
 
 def write_line(
@@ -38,16 +38,16 @@ def write_line(
     unknown: Sequence[str] = (),
     scenario: str = "",
 ) -> None:
-    """Leaves page and figure of a measured line in a folder that has the tables already.
+    """Writes page and figure of a measured line into a folder that already has the tables.
 
     Args:
         line: The measurement.
-        verdict: What it comes to.
-        folder: Where the page goes.
-        phases: Heads, rows and caption of the table of phases.
+        verdict: Its result.
+        folder: Folder of the page.
+        phases: Header, rows and caption of the table of phases.
         network: The fitted network, a line each.
-        alternatives: Heads and rows of the call under other queues.
-        unknown: What the measurement cannot tell, a sentence each.
+        alternatives: Header and rows of the call under other queues.
+        unknown: Properties that the measurement cannot determine, a sentence each.
         scenario: The fitted network's scenario.
     """
     provenance = Provenance.collect({}, [])
@@ -92,7 +92,7 @@ def _pictures(verdict: Verdict) -> list[Picture]:
 
 
 def draw(line: Line, folder: Path, provenance: Provenance) -> drawing.Drawing:
-    """Delay of each direction over time, losses, and what load came through."""
+    """Draws the delay of each direction over time, losses, and the throughput of the load."""
     data = pl.concat([
         pl.DataFrame({
             "direction": direction, "sent_s": probes.sent_s,

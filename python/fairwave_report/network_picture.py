@@ -1,7 +1,7 @@
-"""The network of a run as a picture: nodes, links with their rates and delays, and how much each is used.
+"""Picture of a run's network: nodes, links with their rates and delays, and the utilisation of each link.
 
-A network of few routers is a row from senders to receivers. A larger mesh is a map on which distances follow the
-numbers of hops (classical scaling, Torgerson 1952); its rates and delays are in the numbers only.
+A network of few routers is drawn as a row from senders to receivers. A larger mesh is drawn as a map with distances
+that follow the numbers of hops (classical scaling, Torgerson 1952). Its rates and delays are in the numbers only.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from fairwave_report.single import DrawnRun
 
 BUSY = 0.9
-"""Links that are used more than this are marked."""
+"""Links with a higher utilisation are marked."""
 
 NAME = 0.0042
 """Half the width of a letter of a node's name, as a share of the figure's width."""
 
 MOST_IN_ROW = 8
-"""More routers than so many are a row only if they are a chain."""
+"""More routers than this form a row only if they are a chain."""
 
 MESH = (800.0, 560.0)
 """Size of the map of a mesh, in points."""
 
 TOLD = 4
-"""So many links are named to those who cannot see the picture, of those that are used most."""
+"""Number of links that the description names, in order of utilisation, for readers who cannot see the picture."""
 
 
 @dataclass(frozen=True)
 class NodePosition:
-    """Where a node is drawn.
+    """Position of a node.
 
     Attributes:
         x: From senders (0) to receivers (1).
-        y: From below (0) to above (1).
-        label: Its name, or that of several alike with their number.
+        y: From bottom (0) to top (1).
+        label: The node's name, or the common name of several equal hosts with their number.
     """
 
     x: float
@@ -59,11 +59,10 @@ class NodePosition:
 
 
 def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, NodePosition]]:
-    """Which node stands for each that data crosses, and where those are drawn.
+    """Chooses the drawn node of each node on the data's path, and positions the drawn nodes.
 
-    Hosts that hang on the same node and differ in their number only are drawn as one. Nodes within the network
-    stand in a
-    row, in the order in which flows meet them; hosts to the left and right of those that they hang on.
+    Equal hosts of one node that differ only in their number are drawn as one. Inner nodes form a row, in the order in
+    which flows reach them. Hosts are to the left and right of their node.
     """
     neighbours: dict[str, set[str]] = {}
     depths: dict[str, list[float]] = {}
@@ -111,18 +110,19 @@ def layout(plan: dict[str, Any]) -> tuple[dict[str, str], dict[str, NodePosition
 
 
 DETOUR, ROW = 0.14, 0.24
-"""Heights of the first row of nodes that packets meet after a failure only, and of a further row above the others."""
+"""Heights of the first row of detour nodes, and of each further row above it. Packets reach these only after a failure.
+"""
 
 
 def add_detours(
     detours: Iterable[Sequence[str]], stands: dict[str, str], places: dict[str, NodePosition]
 ) -> set[str]:
-    """Places the nodes that are only on detours between the nodes that these leave and meet again.
+    """Places the nodes that are only on detours between the nodes at which a detour leaves and rejoins the path.
 
     Args:
         detours: Links of each detour, in order.
-        stands: Node to the node that stands for it; gets the new ones.
-        places: Where nodes are drawn; gets the new ones.
+        stands: Node to the node that is drawn for it; receives the new ones.
+        places: Positions of nodes; receives the new ones.
 
     Returns:
         The links that are only on detours.
@@ -160,19 +160,19 @@ def _hang(
     labels: dict[str, str],
     places: dict[str, NodePosition],
 ) -> None:
-    """Places hosts beside, above and below what they hang on."""
+    """Places hosts next to, above and below their node."""
     left: list[str] = []
     right: list[str] = []
     for owner, several in hosts.items():
         if owner in inner[1:-1]:
-            # Those of a node within hang above and below it: senders above.
+            # Hosts of an inner node hang above and below it: senders above.
             for height, row in (
                 (1.0, [n for n in several if depth[n] < 0.5]),
                 (0.0, [n for n in several if depth[n] >= 0.5]),
             ):
                 for at, node in enumerate(row):
                     across = places[owner].x + min(0.09, 0.4 / len(inner)) * (at - (len(row) - 1) / 2)
-                    # In steps, so that names do not cover each other.
+                    # Stagger them, so that names do not overlap.
                     far = 0.42 - 0.14 * (at % 2)
                     places[node] = NodePosition(across, 0.5 + (far if height else -far), labels[node])
             continue
@@ -202,7 +202,7 @@ def _several(nodes: Sequence[str]) -> str:
 
 
 def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
-    """Nodes and links with their rates and delays; links are as thick as they are used."""
+    """Draws nodes and links with their rates and delays. A link's width shows its utilisation."""
     from fairwave.advice import rate_in_words
 
     plan = run.scenario.plan(run.seed)
@@ -233,7 +233,7 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
             rates = list(dict.fromkeys(rate_in_words(links[name]["rate_bps"]) for name in names))
             media = {links[name]["medium"] for name in names} - {None}
             if media:
-                # The rate is what a member could reach alone.
+                # This is the rate that a member reaches alone.
                 rates = [f"{', '.join(sorted(media))}: to {rate}" for rate in rates]
             delays = sorted({links[name]["delay_s"] * 1e3 for name in names})
             delay = f"{delays[0]:.3g} ms" if len(delays) == 1 else f"{delays[0]:.3g}–{delays[-1]:.3g} ms"
@@ -274,7 +274,7 @@ def draw_network(run: DrawnRun, folder: Path) -> drawing.Drawing:
 
 
 def _is_mesh(edges: Iterable[tuple[str, str]]) -> bool:
-    """Whether a row would be a tangle: many nodes with several neighbours, and more links than a tree has."""
+    """Whether a row would be a tangle: many nodes with several neighbours, and more links than a tree."""
     degrees: dict[str, int] = {}
     several = list(edges)
     for node in (end for edge in several for end in edge):
@@ -285,7 +285,7 @@ def _is_mesh(edges: Iterable[tuple[str, str]]) -> bool:
 def _scaled_hops(
     known: Sequence[NodePosition], nodes: Sequence[str], edges: Iterable[tuple[str, str]]
 ) -> dict[str, NodePosition]:
-    """Places whose distances are as near to the numbers of hops as two dimensions allow."""
+    """Computes positions with distances as close to the numbers of hops as two dimensions allow."""
     at = {node: number for number, node in enumerate(nodes)}
     hops = np.full((len(nodes), len(nodes)), np.inf)
     np.fill_diagonal(hops, 0.0)
@@ -308,7 +308,7 @@ def _scaled_hops(
 
 
 def _name_nodes(axes: Axes, places: dict[str, NodePosition], edges: Iterable[tuple[str, str]]) -> None:
-    """Marks nodes, with their names where these cover nothing."""
+    """Marks nodes, and names them if the name covers nothing."""
     across, down = MESH[0] / 1.16, MESH[1]
     spots = {node: ((one.x + 0.08) * across, (1 - one.y) * down) for node, one in places.items()}
     lines = [(*spots[one], *spots[other]) for one, other in edges]
@@ -326,7 +326,7 @@ def _name_nodes(axes: Axes, places: dict[str, NodePosition], edges: Iterable[tup
 
 
 def _links_in_words(data: pl.DataFrame) -> str:
-    """The links that are used most, for those who cannot see the picture."""
+    """Describes the links with the highest utilisation, for readers who cannot see the picture."""
     used = data.filter(pl.col("utilisation").is_not_null()).sort("utilisation", descending=True)
     busiest = [f"{row['link']} {100 * row['utilisation']:.0f} %" for row in used.head(TOLD).to_dicts()]
     return (
@@ -335,7 +335,7 @@ def _links_in_words(data: pl.DataFrame) -> str:
 
 
 def _tallest(places: dict[str, NodePosition]) -> int:
-    """Nodes in the column that has most; where hosts hang above and below, three."""
+    """Returns the number of nodes in the tallest column; three if hosts hang above and below."""
     columns = [place.x for place in places.values()]
     hung = any(0 < place.x < 1 and place.y not in {0.3, 0.5, 0.7} for place in places.values())
     return max([columns.count(x) for x in columns] + [3 if hung else 1])
@@ -361,7 +361,7 @@ def _edge(axes: Axes, one: NodePosition, other: NodePosition, label: str, share:
     ):
         label = label.split(",", maxsplit=1)[0]  # little room above and below a row of routers
     text = f"{label}, {share * 100:.0f} %"
-    # In the middle of what is seen of the line between the names of its ends.
+    # In the middle of the visible line between the names of its ends.
     left, right = sorted((one, other), key=lambda place: place.x)
     shift = NAME * (len(left.label) - len(right.label)) / 2 * (right.x - left.x > 2 * NAME)
     middle = ((one.x + other.x) / 2 + shift, (one.y + other.y) / 2)

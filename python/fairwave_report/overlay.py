@@ -1,6 +1,6 @@
-"""Saved runs laid over each other: the page of a comparison, with what differs between their scenarios.
+"""Overlay of saved runs: the page of a comparison, with the differences between their scenarios.
 
-Where the runs vary a number, as those of a sweep, the page begins with a curve for each folder.
+If the runs vary a number, as those of a sweep do, the page begins with a curve for each folder.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 Points = dict[str, tuple[str, tuple[Any, ...]]]
-"""Alternative to its folder and to the labels of its point there."""
+"""Alternative to its folder and to its point's labels in that folder."""
 
 MOST_DIFFERENCES = 40
-"""So many keys that differ are listed at most."""
+"""Number of differing keys that are listed."""
 
 
 def write_overlay(
@@ -46,19 +46,19 @@ def write_overlay(
     varied: Sequence[str],
     scenarios: Mapping[str, str],
 ) -> Path:
-    """Leaves the page of saved runs, or of scenarios that were run, all or nothing.
+    """Writes the page of saved runs, or of scenarios that were run, all or nothing.
 
     Args:
         results: All runs, with one axis.
-        points: Where each alternative comes from.
+        points: Origin of each alternative.
         group: The flow group that is compared.
         out: The folder.
         title: The page's heading.
         found: The comparison.
         notes: Remarks.
-        name: Name of the axis along which folders are told apart.
-        varied: The axes that the saved runs have themselves.
-        scenarios: Name of each folder to the text of its scenario, where it has one.
+        name: Name of the axis that distinguishes folders.
+        varied: The axes of the saved runs.
+        scenarios: Name of each folder to the text of its scenario, if it has one.
 
     Returns:
         The page.
@@ -83,7 +83,7 @@ def write_overlay(
 
 
 def _curve_axis(varied: Sequence[str], points: Points) -> GridAxis | None:
-    """The axis along which curves go: the only one of the saved runs, where its labels are numbers."""
+    """Returns the axis for curves: the only axis of the saved runs, if its labels are numbers."""
     labels = list(dict.fromkeys(point for _, point in points.values()))
     if len(labels) < 3 or len(varied) != 1:
         return None
@@ -94,7 +94,7 @@ def _curve_axis(varied: Sequence[str], points: Points) -> GridAxis | None:
 def _curves(
     results: Results, points: Points, found: Sequence[MeasureLine], name: str, along: GridAxis, folder: Path
 ) -> drawing.Drawing | None:
-    """What users get along the axis that the folders vary, a curve for each folder."""
+    """Draws call quality along the axis that the folders vary, a curve for each folder."""
     panels, numbers = [], []
     for line in found:
         if line.measure.applies.figure != "call" or line.undefined or not line.usual:
@@ -134,7 +134,7 @@ def _curves(
 
 
 def _differences(scenarios: Mapping[str, str]) -> TableView | None:
-    """The keys in which scenarios differ; none where they do not, or where they cannot be read."""
+    """Returns the keys in which scenarios differ; None without differences or if a scenario cannot be read."""
     if len(scenarios) < 2:
         return None
     try:

@@ -1,4 +1,4 @@
-"""One self-contained page: figures, tables, verdicts, audio and provenance in a single file that needs no network."""
+"""Self-contained page: figures, tables, verdicts, audio and provenance in one file that needs no network."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Card:
-    """A number worth seeing first.
+    """A prominent number at the top of a page.
 
     Attributes:
         number: The number, as text.
-        label: What it counts.
+        label: Description of the counted things.
         tone: Name of a verdict in small letters with underscores, or empty.
     """
 
@@ -50,12 +50,12 @@ class TableView:
     Attributes:
         id: Its id.
         title: One line.
-        columns: Heads.
+        columns: Column headers.
         rows: Cells.
-        files: Names of the files that hold it, relative to the folder of the page.
-        source: The table of a paper that it answers to.
+        files: Names of the table's files, relative to the folder of the page.
+        source: The paper's table that it corresponds to.
         caption: What to see.
-        meanings: Heads that are short for something, with what: it is shown when the head is pointed at.
+        meanings: Abbreviated headers with their meanings, which the page shows as tooltips.
     """
 
     id: str
@@ -70,15 +70,15 @@ class TableView:
 
 @dataclass(frozen=True)
 class ReadingsView:
-    """All readings of a paper, as a page shows them.
+    """All readings of a paper, for a page.
 
     Attributes:
         count: Readings drawn from all factors at once.
-        strips: Claim to its verdicts over them: tone, where it begins, how many.
+        strips: Claim to its verdicts over them: tone, start, number.
         sentences: Claim to two sentences about it.
         drawings: Figures.
         tables: Tables.
-        shortened: What their runs have less of than the study's own, in words; empty where nothing.
+        shortened: How their runs are shorter than the study's, in words; empty if they are not.
     """
 
     count: int
@@ -91,7 +91,7 @@ class ReadingsView:
 
 @dataclass(frozen=True)
 class WhyView:
-    """Why a claim comes out as it does.
+    """Explanation of a claim's verdict.
 
     Attributes:
         words: A paragraph.
@@ -104,17 +104,17 @@ class WhyView:
 
 @dataclass(frozen=True)
 class Part:
-    """One question of a page that asks several.
+    """One question of a page with several questions.
 
     Attributes:
         id: Its id.
         title: The question.
-        lead: What was run.
+        lead: The runs, in words.
         answer: The verdict.
         clips: Audio.
-        heard: What there is to say of the audio, a paragraph each.
+        heard: Remarks about the audio, a paragraph each.
         page: The page with its numbers, relative to this one.
-        command: What makes that page again.
+        command: The command that makes that page.
     """
 
     id: str
@@ -129,38 +129,38 @@ class Part:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that a page shows; what is empty is left out.
+    """Content of a page. Empty parts are left out.
 
     Attributes:
         title: Heading.
-        kicker: Small line above it.
-        lead: Paragraph beneath it.
-        provenance: Where the numbers come from.
-        answer: What the page says first.
-        cards: How much was run.
+        kicker: Small line above the heading.
+        lead: Paragraph below the heading.
+        provenance: Origin of the numbers.
+        answer: The verdict, at the top of the page.
+        cards: Numbers of runs and the like.
         judgements: Claims with verdicts (`fairwave_study.claims.Judgement`).
-        claims_are: What they are called, one and several.
+        claims_are: Noun for the claims, singular and plural.
         forests: Claim to the picture of its comparisons, as SVG.
-        readings: All readings of the paper; None where only one was judged.
-        accounts: Per paper its number, and headings to sentences: what its authors would accept as fair.
-        whys: Claim to what shows why it comes out as it does.
-        factors: Entries with `id`, `open`, `ranking`, `values`: what is open.
+        readings: All readings of the paper; None if only one was judged.
+        accounts: Per paper: its number, and headings to the sentences that its authors would accept as fair.
+        whys: Claim to the explanation of its verdict.
+        factors: Choices that the paper leaves open: entries with `id`, `open`, `ranking`, `values`.
         drawings: Figures.
-        drawn: What they show, a sentence.
-        folded: Figures that are seen when the reader unfolds them.
-        folded_are: What those are.
+        drawn: Description of the figures, a sentence.
+        folded: Figures in a section that the reader unfolds.
+        folded_are: Name of those figures.
         tables: Tables.
         clips: Audio.
-        parts: Questions, where the page asks several.
-        films: What viewers see.
-        heard: What there is to say of the audio, a paragraph each.
+        parts: The questions of a page with several.
+        films: Received videos.
+        heard: Remarks about the audio, a paragraph each.
         assumptions: Entries with `id`, `statement`, `source`, `swept`.
         calibrations: Entries with `quantity`, `target`, `source`, `setting`, `measured`.
         notes: Remarks, a paragraph each.
         scenario: The scenario's text.
-        setups: Where there are several: of each part of what was run a name and the text of a scenario.
-        leading: Figures that stand directly beneath the answer.
-        tables_first: Whether tables stand before figures.
+        setups: For several scenarios: the name of each part of the runs and its scenario's text.
+        leading: Figures directly below the verdict.
+        tables_first: Whether tables precede figures.
         atlas: A network on a map, with its pairs and its failures.
         live: Whether it shows a run on real packets, which no seed repeats and no lab simulates.
     """
@@ -198,17 +198,16 @@ class Page:
     live: bool = False
 
     def html(self, folder: Path) -> str:
-        """The page's text, with everything that it shows, plays and offers within.
+        """Renders the page, with all figures, audio and downloads embedded.
 
         Args:
-            folder: Where it will stand: figures (in `figures/`), tables and data lie there, and go into it.
+            folder: The page's future folder. Its figures (in `figures/`), tables and data are embedded.
         """
         data, left_out = embedding.gathered(folder)
         left_out += [
             f"{one.file.name} ({embedding.format_size(one.file.stat().st_size)})" for one in self.films
         ]
         template = _template()
-        # As it stands there: it holds no markup of ours, and its hash is that of these very characters.
         has_sound = self.clips or any(part.clips for part in self.parts)
         several = [
             *self.leading,
@@ -247,13 +246,13 @@ class Page:
 
 
 def plotting() -> str:
-    """The text of uPlot with its licence, which asks to travel with every copy."""
+    """Returns the text of uPlot with its licence, which must accompany every copy."""
     return f"/*\nuPlot\n\n{_text('uplot/LICENSE').strip()}\n*/\n{_text('uplot/uPlot.iife.min.js').strip()}\n"
 
 
 @cache
 def fonts() -> Markup:
-    """The style sheet of the page's fonts, with the fonts within."""
+    """Returns the style sheet of the page's fonts, with the fonts embedded."""
     from markupsafe import Markup
 
     def embedded(file: re.Match[str]) -> str:
@@ -263,12 +262,12 @@ def fonts() -> Markup:
 
 
 def _path(name: str) -> Traversable:
-    """A file beside the template."""
+    """Returns a file of the template's folder."""
     return resources.files("fairwave_report") / "templates" / name
 
 
 def _text(name: str) -> str:
-    """The text of a file beside the template."""
+    """Returns the text of a file of the template's folder."""
     return _path(name).read_text(encoding="utf-8")
 
 
@@ -283,7 +282,7 @@ def _template() -> Template:
 
 
 def _spans(text: str) -> str:
-    """A sentence with what is to be typed, which stands between backticks, as code."""
+    """Formats the text between backticks in a sentence as code."""
     from markupsafe import Markup, escape
 
     parts = str(text).split("`")

@@ -1,4 +1,4 @@
-"""What `fairwave` asks of this package: the layer `pages`. Nothing here writes to a terminal."""
+"""The layer `pages`: the functions of this package that `fairwave` calls. They do not write to a terminal."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ __all__ = [
 
 @contextmanager
 def styled(wanted: str | None, formats: str | None) -> Iterator[None]:
-    """Draws in the style that `--style` names and saves in the formats of `--figures`, so long as the block lasts.
+    """Draws in the style of `--style` and saves in the formats of `--figures` within the block.
 
     Raises:
-        BadInputError: There is no such style or format.
+        BadInputError: The style or format is unknown.
     """
     try:
         found = chosen_style.read(wanted, formats)
@@ -97,7 +97,7 @@ def _ignore(_: str) -> None:
 
 
 def _recording(path: Path | None, tell: Tell) -> Recording:
-    """The recording of a file, else the default prompt; `tell` receives warnings about it."""
+    """Reads the recording of a file, or the default prompt; `tell` receives its warnings."""
     found = recording(path)
     for one in found.warnings:
         tell(f"warning: {one}")
@@ -105,7 +105,7 @@ def _recording(path: Path | None, tell: Tell) -> Recording:
 
 
 def spoken(read: Scenario, speech: Path, call: str, tell: Tell = _ignore) -> RecordedCall:
-    """The first call of a group, which says the recording; `tell` receives warnings about the recording.
+    """Returns the first call of a group, with the recording as its speech; `tell` receives the recording's warnings.
 
     Raises:
         BadInputError: The recording cannot be used.
@@ -117,10 +117,10 @@ def spoken(read: Scenario, speech: Path, call: str, tell: Tell = _ignore) -> Rec
 
 
 def speech(path: Path | None, tell: Tell = _ignore) -> NDArray[np.int16] | None:
-    """The samples of a recording, 8000 per second: the file's, else the default prompt's; None without either.
+    """Returns the samples of a recording, 8000 per second: the file's, else the default prompt's; None without either.
 
     Raises:
-        BadInputError: The recording that was asked for cannot be used.
+        BadInputError: The given recording cannot be used.
     """
     try:
         return _recording(path, tell).samples
@@ -133,10 +133,10 @@ def speech(path: Path | None, tell: Tell = _ignore) -> NDArray[np.int16] | None:
 def heard(
     speech: Path | None, base: Scenario, group: str, tell: Tell = _ignore
 ) -> tuple[RecordedCall | None, list[str]]:
-    """The call of a comparison that says a recording, the default prompt when None; or why there is none.
+    """Returns the call of a comparison that carries a recording (the default prompt when None), or the reason for none.
 
     Raises:
-        BadInputError: The recording that was asked for cannot be used.
+        BadInputError: The given recording cannot be used.
     """
     try:
         return RecordedCall.choose(_recording(speech, tell), base, group), []
@@ -159,10 +159,10 @@ def drawn(
     run: DrawnRun | None = None,
     doubted: Doubt | None = None,
 ) -> Path:
-    """Leaves the run as a page, with its tables; with the call that is `heard`, to be listened to.
+    """Writes the run as a page, with its tables, and with the audio of `heard`.
 
-    It is simulated once more to be drawn, unless `run` is given. The page lists the defaults that matter; with
-    `doubted` it says which of them would change the verdict.
+    One run is repeated for the figures, unless `run` is given. The page lists the relevant defaults. With `doubted`, it
+    names those that would change the verdict.
     """
     results = heard.whole(saved) if heard is not None else saved
     buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
@@ -221,7 +221,7 @@ def drawn(
 
 
 def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list[ViewedClip]:
-    """Leaves in `out` what the viewer of each streamed clip sees, and how good it is; the first flow of each group.
+    """Writes the received video of each streamed clip and its quality into `out`, for the first flow of each group.
 
     Raises:
         BadInputError: The clip cannot be shown.
@@ -233,7 +233,7 @@ def watch(read: Scenario, results: Results, clips: list[str], out: Path) -> list
 
 
 def playout_buffer(text: str) -> Playout:
-    """The playout buffer that is asked for: `neteq`, `adaptive`, or a fixed delay such as `100 ms`."""
+    """Reads a playout buffer: `neteq`, `adaptive`, or a fixed delay such as `100 ms`."""
     if text.strip() in {"neteq", "adaptive"}:
         return Neteq() if text.strip() == "neteq" else Adaptive()
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*ms\s*", text)

@@ -1,4 +1,4 @@
-"""Figures of results in Python: measures drawn as pages draw them, handed over as figures of Matplotlib's."""
+"""Figures of results in Python: measures drawn as on pages and returned as Matplotlib figures."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ KINDS = {
     "difference": "differences to the first alternative, paired by seed",
     "time": "the course over time, as `record.series` has it",
 }
-"""What `kind` may be, and what it shows."""
+"""Values of `kind`, and what each draws."""
 
 MOST_LINES = 12
-"""So many lines of one figure can be told apart at most."""
+"""Greatest number of distinguishable lines in one figure."""
 
 OVER_TIME = {
     "goodput": (("group_goodput_bps", "allotted_goodput_bps"), 1e-6),
@@ -52,25 +52,25 @@ OVER_TIME = {
     "mean_wait": (("queueing_delay_s",), 1e3),
     "mean_queue": (("queue_packets",), 1.0),
 }
-"""Measure to the series that hold it, and the factor to its unit."""
+"""Measure to the series of its values, and the factor to its unit."""
 
 ALL = "all runs"
-"""What stands below the bar of runs of which nothing varies."""
+"""Label below the bar of runs without an axis."""
 
 ENDINGS = tuple(f".{one}" for one in style.FORMATS)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is plotted.
+    """A plot request.
 
     Attributes:
         results: The runs.
         wanted: The measures.
-        measured: Each measure in the runs that are left, over the axes `open`.
+        measured: Each measure in the selected runs, over the axes `open`.
         open: The axes that still have several labels.
-        over: The axis that was asked to lie across; empty for the usual one.
-        at: Labels of axes of which one value is drawn.
+        over: The requested horizontal axis; empty for the usual one.
+        at: Axes to the one label that is drawn.
     """
 
     results: Results
@@ -82,7 +82,7 @@ class Asked:
 
     @property
     def axes(self) -> list[GridAxis]:
-        """The open axes, that of `over` first."""
+        """The open axes, with `over` first."""
         first = self.measured[0]
         order = sorted(self.open, key=lambda one: one != self.over)
         return [axis(one, first.labels(one)) for one in order]
@@ -93,7 +93,7 @@ class Asked:
         return self.measured[0].points()
 
     def name(self, point: Mapping[str, Any]) -> Any:
-        """How a point is called: its label, or all of its labels; nothing where nothing varies."""
+        """Returns a point's name: its label or labels, or nothing without an axis."""
         if len(point) == 1:
             return next(iter(point.values()))
         return ", ".join(
@@ -102,7 +102,7 @@ class Asked:
         )
 
     def hold(self, most: int) -> str:
-        """What to write so that at most so many axes are left."""
+        """Returns the argument to write so that at most `most` axes remain."""
         first = self.measured[0]
         rest = [one for one in self.open if one != self.over][-(len(self.open) - most) :]
         return f"at={{{', '.join(f'{one!r}: {first.labels(one)[0]!r}' for one in rest)}}}"
@@ -117,20 +117,20 @@ def figure(
     styled: str | None,
     save: Path | None,
 ) -> Figure:
-    """Draws measures; what the arguments are and what is raised is said at `Results.plot`.
+    """Draws measures. `Results.plot` documents the arguments and exceptions.
 
     Args:
         results: Runs with or without axes.
         wanted: The measures.
-        kind: One of `KINDS`; what fits the axes when None.
-        over: The axis that lies across.
-        at: Labels of axes of which one value is drawn.
+        kind: One of `KINDS`; None chooses by the axes.
+        over: The horizontal axis.
+        at: Axes to the one label that is drawn.
         styled: As `--style`.
-        save: The file that the figure is written to, too.
+        save: A file that receives the figure too.
 
     Raises:
-        ValueError: An argument is none of those that are allowed.
-        LookupError: The runs do not have what would be drawn.
+        ValueError: An argument has a value that is not allowed.
+        LookupError: The runs lack the data to draw.
     """
     try:
         look = chosen_style.read(styled, None, chosen_style.ARGUMENT)
@@ -158,7 +158,7 @@ def figure(
 
 
 def _metadata(save: Path, results: Results) -> dict[str, Any]:
-    """What a file says of itself: no date, so that the same results leave the same bytes."""
+    """Returns a file's metadata, without a date, so that the same results produce the same bytes."""
     made_by = f"fairwave {results.provenance.version}"
     each: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None, "Creator": made_by},
@@ -196,7 +196,7 @@ def _asked(
 
 
 def _kind(asked: Asked, kind: str | None) -> str:
-    """The kind that is drawn: what was asked for, if it fits, or else what fits the axes."""
+    """Returns the requested kind if it is known, or a kind that fits the axes."""
     if kind is None:
         if len(asked.open) > 1:
             return "map"
@@ -214,7 +214,7 @@ def _kind(asked: Asked, kind: str | None) -> str:
 
 
 def _surfaces(asked: Asked) -> tuple[Sweep, list[grids.Surface]]:
-    """The measures at all points, as the figures of sweeps take them."""
+    """Returns the measures at all points, in the form of a sweep."""
     several = [
         grids.Surface(
             one.text,
@@ -230,7 +230,7 @@ def _surfaces(asked: Asked) -> tuple[Sweep, list[grids.Surface]]:
 
 
 def _curve(asked: Asked, kind: str) -> None:
-    """Curves or bars along one axis, for each value of another."""
+    """Draws curves or bars along one axis, for each value of another."""
     if len(asked.open) > 2:
         raise ValueError(
             f"kind is {kind!r}, which has room for two axes, and {', '.join(asked.open)} vary; "
@@ -238,7 +238,7 @@ def _curve(asked: Asked, kind: str) -> None:
         )
     found, several = _surfaces(asked)
     if not asked.open:
-        # Nothing varies: one bar.
+        # Without an axis: one bar.
         several = [
             grids.Surface(
                 one.asked,
@@ -263,7 +263,7 @@ def _curve(asked: Asked, kind: str) -> None:
 
 
 def _map(asked: Asked, kind: str) -> None:
-    """A heat map."""
+    """Draws a heat map."""
     if len(asked.wanted) > 1:
         raise ValueError(
             f"kind is {kind!r}, which shows one measure, not {len(asked.wanted)}; plot them one by one, or write "
@@ -285,7 +285,7 @@ def _map(asked: Asked, kind: str) -> None:
 
 
 def _spread(asked: Asked, kind: str) -> None:
-    """How runs are spread."""
+    """Draws the distribution over runs."""
     points = asked.points
     if kind == "difference" and len(points) < 2:
         raise ValueError(
@@ -317,7 +317,7 @@ def _spread(asked: Asked, kind: str) -> None:
 
 
 def _time(asked: Asked, kind: str) -> None:
-    """Means over runs of what was recorded over time."""
+    """Draws means over runs of values recorded over time."""
     panels, numbers = [], []
     for one in asked.wanted:
         data = _course(asked, one)
@@ -348,7 +348,7 @@ def _time(asked: Asked, kind: str) -> None:
 
 
 def _course(asked: Asked, one: MeasureRequest) -> pl.DataFrame:
-    """One measure over time: columns `series`, `time_s`, `mean`, `low`, `high`."""
+    """Returns one measure over time: columns `series`, `time_s`, `mean`, `low`, `high`."""
     name, _, whose = one.text.partition(".")
     if name not in OVER_TIME:
         known = ", ".join(OVER_TIME)
@@ -389,7 +389,7 @@ def _course(asked: Asked, one: MeasureRequest) -> pl.DataFrame:
 
 
 def _runs_at(asked: Asked, point: Mapping[str, Any]) -> list[int]:
-    """The numbers of the runs of a point."""
+    """Returns the numbers of the runs of a point."""
     runs = asked.results.rows("runs")
     for key, label in {**asked.at, **point}.items():
         runs = runs.take(runs[key].is_(label))

@@ -1,4 +1,4 @@
-"""Media sessions of the run that is drawn: the rate controller next to what the path carries, and what was seen."""
+"""Media sessions of the drawn run: the rate controller compared with the path's capacity, and the received media."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairwave_report.single import DrawnRun
 
 SESSIONS = 3
-"""So many sessions are drawn: the first of each group."""
+"""Number of sessions that are drawn: the first of each group."""
 
 
 RECEIVED = ("time_s", "bytes_received", "frames_rendered", "frame_height", "concealed_samples")
@@ -44,12 +44,12 @@ class _Line:
 
     @property
     def values(self) -> list[float]:
-        """Its values where it has some."""
+        """Its finite values."""
         return [float(one) for one in self.rows["value"].drop_nulls() if math.isfinite(one)]
 
 
 def first_sessions(results: Results) -> list[tuple[str, int]]:
-    """Group and index of the sessions that are drawn."""
+    """Returns group and index of the sessions to draw."""
     if "media_transport" not in results.tables:
         return []
     rows = results.to_polars("media_transport").with_columns(pl.col("group").cast(pl.String))
@@ -58,12 +58,12 @@ def first_sessions(results: Results) -> list[tuple[str, int]]:
 
 
 def draw_sessions(run: DrawnRun, folder: Path) -> list[drawing.Drawing]:
-    """A figure per session that is drawn; none without sessions."""
+    """Draws a figure per session; none without sessions."""
     return [_draw(run, folder, group, flow) for group, flow in first_sessions(run.results)]
 
 
 def draw_rates(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
-    """The estimate of each session that is drawn next to what its path carries; none without sessions."""
+    """Draws the estimate of each session and its path's capacity; nothing without sessions."""
     panels = []
     for group, flow in first_sessions(run.results):
         _, unit, lines = _panels(run, group, flow)[0]
@@ -79,7 +79,7 @@ def draw_rates(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
 
 
 def _select_rows(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFrame:
-    """A session's rows; none where its path carried nothing, so that no receiver had a report."""
+    """Returns a session's rows. There are none if no packet arrived, because then no receiver has a report."""
     if table not in run.results.tables:
         return pl.DataFrame(schema=dict.fromkeys(RECEIVED, pl.Float64) | {"stream": pl.String})
     rows = run.results.to_polars(table).with_columns(pl.col("group").cast(pl.String))
@@ -87,13 +87,13 @@ def _select_rows(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFra
 
 
 def _compute_rate(rows: pl.DataFrame, column: str, scale: float) -> pl.DataFrame:
-    """The rate at which a counter, summed over streams, grew between samples."""
+    """Computes the growth rate of a counter between samples, summed over streams."""
     summed = rows.group_by("time_s", maintain_order=True).agg(pl.col(column).sum()).sort("time_s")
     return summed.select("time_s", value=(pl.col(column).diff() / pl.col("time_s").diff() * scale))[1:]
 
 
 def _capacity(run: DrawnRun, group: str, flow: int) -> pl.DataFrame | None:
-    """What the narrowest recorded link on the session's way carries, over time; none where no link was recorded."""
+    """Returns the capacity over time of the narrowest recorded link on the session's path; None without any."""
     rows = run.series("capacity_bps")
     taken = [way for way in ways(run.scenario, run.seed) if way.flow == f"{group}[{flow}]"]
     parts = []
@@ -107,11 +107,11 @@ def _capacity(run: DrawnRun, group: str, flow: int) -> pl.DataFrame | None:
 
 
 OFF = 3.0
-"""A capacity of more than so many times the rates is off the axis: rates next to it could not be read."""
+"""A capacity of more than this many times the rates is off the axis; otherwise the rates would be unreadable."""
 
 
 def _readable(lines: Sequence[_Line], unit: str) -> tuple[list[_Line], float | None]:
-    """The lines and the end of their axis; a capacity that would flatten the other lines is named and off the axis."""
+    """Returns the lines and the end of their axis. A capacity that would flatten them is named and left out."""
     most = max((value for line in lines if not line.is_bound for value in line.values), default=0.0)
     found, is_off = [], False
     for line in lines:
@@ -170,7 +170,7 @@ def _figure(
     said: str,
     caption: str,
 ) -> drawing.Drawing:
-    """Panels one below the other, over the time of the run."""
+    """Draws panels one below the other, over the time of the run."""
     marks = run.scenario.plan(run.seed)["marks"]
     with drawing.canvas(name, (11.4, 0.6 + 2.1 * len(panels) + 0.14 * drawing.mark_rows(marks))) as canvas:
         grid = canvas.subplots(len(panels), 1, sharex=True, squeeze=False)

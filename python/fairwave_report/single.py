@@ -1,8 +1,8 @@
-"""A run as a page: the network, what its links and senders did over time, and a call packet by packet.
+"""Page of a run: the network, its links and senders over time, and a call packet by packet.
 
-What is drawn is one run, that of the first seed, made once more with series recorded; recording changes nothing else
-of it. Numbers in tables are those of all replications. A live run cannot be made once more: it records the series
-itself (`to_draw`), and those are drawn (`draw_live`).
+The figures show one run: the first seed, repeated with recorded series. Recording changes nothing else in it. Numbers
+in tables cover all replications. A run on real packets cannot be repeated. So it records the series itself
+(`to_draw`), and `draw_live` draws those.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
     from fairwave_report.listening import Clip
     from fairwave_report.video import ViewedClip
 LINKS = 4
-"""So many queues are drawn, of those on which packets wait longest."""
+"""Number of queues that are drawn: those with the longest waits."""
 
 SENDERS = 6
-"""So many senders' windows are drawn: the first of each group."""
+"""Number of senders with a drawn window: the first of each group."""
 
 ONE_LIVE = "One live run, measured on real packets: another one gives other numbers."
-"""How sure the numbers of a live run are."""
+"""Warning about the uncertainty of a live run's numbers."""
 
 BINS = 120
-"""Where the scenario says nothing of bins, the run is cut into so many."""
+"""Number of bins that the run is cut into, unless the scenario sets them."""
 
 
 @dataclass(frozen=True)
 class DrawnRun:
-    """The run that is drawn.
+    """The drawn run.
 
     Attributes:
-        scenario: With what is recorded.
-        results: Of one run.
+        scenario: The scenario with its recordings.
+        results: Results of one run.
         seed: Its seed.
-        call: The flow that is drawn packet by packet; empty when there is none.
-        promise: Of a live run, whether it kept its promise, in a sentence; empty for a simulated one.
-        accounts: Of a live run, how true it was, a remark each.
+        call: The flow that is drawn packet by packet; empty without a call.
+        promise: Whether a live run met its timing limits, a sentence; empty for a simulated one.
+        accounts: Timing accuracy of a live run, a remark each.
     """
 
     scenario: Scenario
@@ -69,11 +69,11 @@ class DrawnRun:
 
     @property
     def live(self) -> bool:
-        """Whether it was made on real packets."""
+        """Whether it used real packets."""
         return bool(self.promise)
 
     def series(self, kind: str) -> pl.DataFrame:
-        """Series of one kind: columns `name`, `time_s`, `value`; no rows where there are none."""
+        """Returns the series of one kind: columns `name`, `time_s`, `value`; no rows without a series."""
         if "series" not in self.results.tables:
             return pl.DataFrame(schema={"name": pl.String, "time_s": pl.Float64, "value": pl.Float64})
         rows = self.results.to_polars("series").filter(pl.col("kind").cast(pl.String) == kind)
@@ -81,7 +81,7 @@ class DrawnRun:
 
 
 def drawn(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
-    """Runs the first seed once more, with series of the busiest queues, of groups and of senders.
+    """Repeats the first seed with series of the busiest queues, of groups and of senders.
 
     Raises:
         fairwave.RunError: The run was refused or failed.
@@ -92,7 +92,7 @@ def drawn(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
 
 
 def to_draw(scenario: Scenario, seed: int) -> Scenario:
-    """The scenario with recordings of all that `draw_live` draws: the busiest queues are not known before the run."""
+    """Adds all recordings for `draw_live` to the scenario. The busiest queues are not known before the run."""
     recorded, _ = _recorded(scenario, seed, ["*"])
     asked, added = (one.to_dict().get("record", {}) for one in (scenario, recorded))
     kept = {key: asked[key] for key in ("goodput", "window-interval") if key in asked}
@@ -104,7 +104,7 @@ def to_draw(scenario: Scenario, seed: int) -> Scenario:
 def draw_live(
     scenario: Scenario, results: Results, seed: int, *, promise: str, accounts: Sequence[str]
 ) -> DrawnRun:
-    """What a live run of the scenario of `to_draw` recorded itself: nothing is simulated."""
+    """Wraps the recordings of a run of `to_draw`'s scenario on real packets, without a simulation."""
     return DrawnRun(scenario, results, seed, _first_call(scenario), promise, accounts)
 
 
@@ -119,7 +119,7 @@ def _first_call(scenario: Scenario) -> str:
 
 
 def _recorded(scenario: Scenario, seed: int, queues: list[str]) -> tuple[Scenario, str]:
-    """The scenario with everything recorded that is drawn, and the call among it."""
+    """Returns the scenario with recordings for all figures, and the call among them."""
     flows = _flows(scenario)
     tcp = [flow["name"] for flow in flows if _name(flow.get("transport"), "name").startswith("tcp/")]
     call = _first_call(scenario)
@@ -143,14 +143,14 @@ def _name(value: Any, key: str) -> str:
 
 
 def _on_the_way(scenario: Scenario, results: Results, seed: int) -> list[str]:
-    """Links on the ways of the media sessions that are drawn: what they carry stands next to the estimate."""
+    """Returns the links on the paths of the drawn media sessions, whose capacity is drawn with the estimate."""
     names = {f"{group}[{flow}]" for group, flow in first_sessions(results)}
     several = ways(scenario, seed) if names else []
     return [link for way in several if way.flow in names for link in way.links]
 
 
 def _pings(scenario: Scenario) -> list[str]:
-    """Groups of pings: their goodput says nothing beside that of others."""
+    """Returns the groups of pings. Their goodput is meaningless compared with others."""
     return [flow["name"] for flow in _flows(scenario) if _name(flow.get("transport"), "name") == "ping"]
 
 
@@ -174,20 +174,20 @@ def write(
     clips: Sequence[Clip] = (),
     heard: Sequence[str] = (),
 ) -> Path:
-    """Leaves page and figures in the folder `out`, beside the tables of `results`, all or nothing.
+    """Writes page and figures into the folder `out`, with the tables of `results`, all or nothing.
 
     Args:
-        run: The run that is drawn.
+        run: The drawn run.
         results: All runs.
-        tables: What the page shows of them as text.
+        tables: Tables of all runs as text.
         out: The folder.
         title: The page's heading.
-        lead: The paragraph beneath it.
-        answer: What it says first.
+        lead: The paragraph below the heading.
+        answer: The verdict.
         notes: Remarks.
-        films: What viewers see.
+        films: Received videos.
         clips: Audio.
-        heard: What there is to say of the audio, a paragraph each.
+        heard: Remarks about the audio, a paragraph each.
 
     Returns:
         The page.
@@ -197,7 +197,7 @@ def write(
         folder = partial / "figures"
         drawings = [draw_network(run, folder)]
         rates = draw_rates(run, folder)
-        # Their files lie beside the page already, and the numbers are on it.
+        # Their files are already in the page's folder, and their numbers are on the page.
         drawings += [replace(one.drawing, files=()) for one in films]
         drawings += draw_sessions(run, folder)
         drawings += [
@@ -258,16 +258,16 @@ PANELS = (
     ("queue_packets", "Busiest queues", "packets", 1.0),
     ("window", "Congestion windows", "segments", 1.0),
 )
-"""Series that are drawn, each with title, unit and factor."""
+"""Drawn series, each with title, unit and factor."""
 
 APART = 20.0
-"""Series whose medians lie further apart, as a ratio, are drawn in panels of their own: small ones would lie at 0."""
+"""Series with a larger ratio of medians get separate panels; otherwise the small ones would appear as 0."""
 
 LEAST = {"ms": 0.1, "%": 0.01, "Mb/s": 1e-3, "segments": 1.0, "packets": 1.0}
-"""Unit to a value below which nothing counts: an axis spans at least as much, and a logarithmic one begins there."""
+"""Unit to its smallest relevant value. An axis spans at least this much, and a logarithmic axis begins there."""
 
 UNITS = {"Mb/s": ("kb/s", 1e3, 0.5)}
-"""Unit to a smaller one, its factor, and the value below which all of a panel is given in the smaller one."""
+"""Unit to a smaller unit, its factor, and the value below which a whole panel uses the smaller unit."""
 
 
 @dataclass(frozen=True)
@@ -275,10 +275,10 @@ class SeriesPanel:
     """Series of one kind over time.
 
     Attributes:
-        title: Above them.
-        unit: Of the values.
+        title: Title of the panel.
+        unit: Unit of the values.
         rows: Columns `name`, `time_s`, `value`, the values in the unit.
-        names: All series, those that are left out among them: each keeps its look.
+        names: All series, including those left out, so that each keeps its look.
     """
 
     title: str
@@ -288,24 +288,24 @@ class SeriesPanel:
 
     @property
     def left_out(self) -> list[str]:
-        """Series that are not drawn: they are always below the least that counts."""
+        """Series that are not drawn, because they are always below the smallest relevant value."""
         drawn = set(self.rows["name"])
         return [name for name in self.names if name not in drawn]
 
     @property
     def least(self) -> float:
-        """The least that counts."""
+        """The smallest relevant value."""
         return LEAST.get(self.unit, 0.0)
 
     @property
     def is_log(self) -> bool:
-        """Whether the least of several series could not be seen next to the greatest."""
+        """Whether the smallest of several series would be invisible next to the greatest."""
         typical = [max(one, self.least) for one in _typical(self.rows).values()]
         return self.unit != "packets" and len(typical) > 1 and max(typical) > 50 * min(typical)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Least and most of the vertical axis."""
+        """Ends of the vertical axis."""
         values = self.rows["value"].to_list()
         if self.is_log and (found := drawing.log_ends(values, self.least)) is not None:
             return found
@@ -314,17 +314,17 @@ class SeriesPanel:
 
 
 def _typical(rows: pl.DataFrame) -> dict[str, float]:
-    """The median of each series while it is on; series that never are have none."""
+    """Returns the median of each series while it is active, without series that never are."""
     on = rows.filter(pl.col("value") > 0).group_by("name", maintain_order=True).agg(pl.col("value").median())
     return dict(on.iter_rows())
 
 
 OF_GROUPS = " of each group"
-"""In the titles of series that flow groups have."""
+"""Part of the title of a series of flow groups."""
 
 
 def _panels(run: DrawnRun, left_out: Sequence[str] = ()) -> list[SeriesPanel]:
-    """What is drawn, one below the other; a kind whose series are too far apart in several panels."""
+    """Returns the panels from top to bottom. A kind with series too far apart gets several panels."""
     busiest, pings = _busiest(run.results), _pings(run.scenario)
     found = []
     for kind, title, unit, scale in PANELS:
@@ -352,7 +352,7 @@ def _panels(run: DrawnRun, left_out: Sequence[str] = ()) -> list[SeriesPanel]:
 
 
 def _counting(rows: pl.DataFrame, unit: str) -> pl.DataFrame:
-    """The delays that ever count; all where none does. Other series count always."""
+    """Drops delays that are never relevant, unless all are. Other series are always kept."""
     if unit != "ms":
         return rows
     most = pl.col("value").fill_nan(None).max().over("name")
@@ -365,7 +365,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _apart(rows: pl.DataFrame) -> list[pl.DataFrame]:
-    """The series in parts: a new one begins where the step down to the next median is more than `APART`."""
+    """Splits the series. A new part begins if the ratio to the next lower median exceeds `APART`."""
     typical = sorted(_typical(rows).items(), key=lambda one: -one[1])
     parts: list[list[str]] = [[]]
     for at, (name, median) in enumerate(typical):
@@ -377,9 +377,9 @@ def _apart(rows: pl.DataFrame) -> list[pl.DataFrame]:
 
 
 def draw_series(run: DrawnRun, folder: Path, left_out: Sequence[str] = ()) -> drawing.Drawing | None:
-    """Goodput, queues and windows over time, one below the other; none where nothing was recorded.
+    """Draws goodput, queues and windows over time, one below the other; nothing without recordings.
 
-    Flow groups that are `left_out` are not drawn.
+    Flow groups in `left_out` are not drawn.
     """
     panels = _panels(run, left_out)
     if not panels:
@@ -398,7 +398,7 @@ def draw_series(run: DrawnRun, folder: Path, left_out: Sequence[str] = ()) -> dr
                 part, look = rows.filter(pl.col("name") == name), looks[name]
                 values = part["value"].to_list()
                 if panel.is_log:
-                    # A logarithmic axis has no zero: times without traffic are gaps.
+                    # A logarithmic axis has no zero, so times without traffic are gaps.
                     values = [one if one is not None and one > 0 else math.nan for one in values]
                 axes.plot(
                     part["time_s"], values, label=name, color=look.colour, linestyle=look.line, linewidth=1.3
@@ -446,7 +446,7 @@ def draw_series(run: DrawnRun, folder: Path, left_out: Sequence[str] = ()) -> dr
 
 
 def _series_in_words(panels: Sequence[SeriesPanel]) -> str:
-    """The mean of each line over time."""
+    """Describes the mean of each line over time."""
     parts = []
     for one in panels:
         means = one.rows.group_by("name", maintain_order=True).agg(pl.col("value").mean())
@@ -456,13 +456,13 @@ def _series_in_words(panels: Sequence[SeriesPanel]) -> str:
 
 
 def _fates(data: pl.DataFrame) -> str:
-    """How many packets of a call met which fate."""
+    """Counts the packets of a call by fate."""
     counts = data["fate"].value_counts(sort=True)
     return ", ".join(f"{count} {fate}" for fate, count in counts.iter_rows())
 
 
 def draw_call(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
-    """The first call unit by unit: how long each travelled, when it was played, what was lost; none without a call."""
+    """Draws the first call unit by unit: transit times, playout times, losses. Draws nothing without a call."""
     if not run.call or "units" not in run.results.tables:
         return None
     units = run.results.to_polars("units").filter(pl.col("flow").cast(pl.String) == run.call)
@@ -522,6 +522,6 @@ def draw_call(run: DrawnRun, folder: Path) -> drawing.Drawing | None:
 
 
 def _marks(label: str, look: style.SeriesStyle, rows: pl.DataFrame, column: str) -> ChartSeries:
-    """The packets of one kind as marks."""
+    """Draws the packets of one kind as marks."""
     rows = rows.sort("created_s")
     return ChartSeries(label, look, rows["created_s"].to_list(), rows[column].to_list(), is_marks=True)

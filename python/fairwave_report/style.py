@@ -1,8 +1,8 @@
-"""The house style of figures: readable, safe for colour-blind readers, the same colour for a system in every figure.
+"""Default style of figures: readable, safe for colour-blind readers, the same colour for a system in every figure.
 
-Colours are those of Okabe and Ito (2008), each with a marker and a line style of its own, so that nothing hangs on
-colour alone. Colours in files are fixed; in a page they are replaced by variables, so that figures follow the
-reader's light or dark theme.
+The colours are from Okabe and Ito (2008). Each has a distinct marker and line style, so that no distinction depends
+on colour alone. Colours in files are fixed. A page replaces them by variables, so that figures follow the reader's
+light or dark theme.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ FAINT = "#c9ced3"
 PAPER = "#ffffff"
 
 DARK_TEXT, LIGHT_TEXT = "#10161a", "#fdfdfd"
-"""Text on colours that do not follow the reader's theme, as those of a heat map."""
+"""Text on colours that do not follow the reader's theme, for example in a heat map."""
 
 
 @dataclass(frozen=True)
 class SeriesStyle:
-    """How one series is drawn.
+    """Look of one series.
 
     Attributes:
-        name: Name of the colour, also that of the page's variable.
-        colour: On light ground.
-        dark: On dark ground.
+        name: Name of the colour and of the page's variable.
+        colour: Colour on a light background.
+        dark: Colour on a dark background.
         marker: Matplotlib's sign for the marker.
         line: Matplotlib's line style.
-        hatch: Matplotlib's hatch of bars, where colours do not tell them apart.
-        fill: Colour of bars; that of lines when empty.
+        hatch: Matplotlib's hatch of bars, for styles that do not distinguish them by colour.
+        fill: Colour of bars; the colour of lines when empty.
     """
 
     name: str
@@ -69,16 +69,16 @@ MONOCHROME: tuple[SeriesStyle, ...] = tuple(
 
 @dataclass(frozen=True)
 class FigureStyle:
-    """How figures are drawn, and in which formats they are saved.
+    """Settings and file formats of figures.
 
     Attributes:
-        formats: Endings of the files, of `FORMATS`.
-        settings: Matplotlib's settings that differ from the house style.
-        width: Inches across of a figure with several panels; the figure's own when None.
-        column: Inches across of a figure with one panel; the figure's own when None.
-        looks: How series are drawn.
-        is_fixed: Whether pages leave its colours as they are, on a light ground.
-        most_columns: Panels side by side at most.
+        formats: Extensions of the files, from `FORMATS`.
+        settings: Matplotlib's settings that differ from the default style.
+        width: Width in inches of a figure with several panels; None keeps the figure's width.
+        column: Width in inches of a figure with one panel; None keeps the figure's width.
+        looks: Looks of series.
+        is_fixed: Whether pages keep its colours, on a light background.
+        most_columns: Greatest number of panels side by side.
         map: Matplotlib's colour map of heat maps: without yellow, which is the middle of bands and of steps elsewhere.
     """
 
@@ -93,20 +93,20 @@ class FigureStyle:
 
 
 FORMATS = ("svg", "png", "pdf")
-"""Endings of the files that figures are saved as."""
+"""File extensions of saved figures."""
 
 HOUSE = FigureStyle()
 _current: ContextVar[FigureStyle | None] = ContextVar("figure style", default=None)
 
 
 def current() -> FigureStyle:
-    """The style in which figures are drawn now."""
+    """Returns the current style."""
     return _current.get() or HOUSE
 
 
 @contextmanager
 def using(wanted: FigureStyle) -> Iterator[FigureStyle]:
-    """Draws figures in a style, so long as the block lasts."""
+    """Draws figures in a style within the block."""
     before = _current.set(wanted)
     try:
         yield wanted
@@ -115,28 +115,28 @@ def using(wanted: FigureStyle) -> Iterator[FigureStyle]:
 
 
 def look(index: int) -> SeriesStyle:
-    """The look with an index, in the style of now."""
+    """Returns the look with an index, in the current style."""
     found = current().looks
     return found[index % len(found)]
 
 
 def points(size: float) -> float:
-    """A size of letters in points, given for the house style's 10 points."""
+    """Scales a letter size in points, given for the default style's 10 points."""
     return size * float(current().settings.get("font.size", 10)) / 10
 
 
 def inches(size: tuple[float, float]) -> tuple[float, float]:
-    """The size of a figure, given for the house style."""
+    """Scales the size of a figure, given for the default style."""
     wanted = current()
     across = wanted.width if size[0] >= WIDE else wanted.column
     if across is None:
         return size
-    # Letters do not shrink as much as the figure: it stays high enough for them.
+    # Letters shrink less than the figure, so it stays high enough for them.
     return across, size[1] * max(across / size[0], points(10) / 10)
 
 
 WIDE = 8.0
-"""Inches from which on a figure takes the whole width of a page."""
+"""A figure of at least this width in inches takes the whole width of a page."""
 
 FIXED: dict[str, int] = {
     "udp": 0,
@@ -167,7 +167,7 @@ FIXED: dict[str, int] = {
 
 
 def looks(labels: Sequence[Any]) -> dict[Any, SeriesStyle]:
-    """A look for each label: its own where it is known, else one that no other label here has."""
+    """Returns a look for each label: the fixed one of a known label, else one that no other label here has."""
     chosen: dict[Any, SeriesStyle] = {}
     used: set[int] = set()
     several = current().looks
@@ -185,7 +185,7 @@ def looks(labels: Sequence[Any]) -> dict[Any, SeriesStyle]:
 
 
 def settings(salt: str) -> dict[str, Any]:
-    """Matplotlib's settings. `salt` makes the identifiers inside an SVG its own, and the same in every run."""
+    """Returns Matplotlib's settings. `salt` makes the identifiers inside an SVG unique and the same in every run."""
     house = {
         "axes.axisbelow": True,
         "axes.edgecolor": INK,

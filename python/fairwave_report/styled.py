@@ -1,4 +1,4 @@
-"""A figure that keeps its style: drawn or saved later, it looks as it did when it was made."""
+"""A figure that keeps its style: a later drawing or saving looks the same as the first."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SHOWN_DPI = 100.0
 
 
 class StyledFigure(Figure):
-    """A figure of Matplotlib's with the settings that it was made with.
+    """A Matplotlib figure with fixed settings.
 
     Args:
-        settings: Matplotlib's settings, which hold whenever the figure is drawn or saved.
-        options: Those of `matplotlib.figure.Figure`.
+        settings: Matplotlib's settings, applied whenever the figure is drawn or saved.
+        options: Options of `matplotlib.figure.Figure`.
     """
 
     def __init__(self, settings: Mapping[str, Any], **options: Any) -> None:
@@ -43,7 +43,7 @@ class StyledFigure(Figure):
             super().savefig(fname, transparent=transparent, **options)
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """For notebooks: the picture, sharp on screens with small pixels."""
+        """Renders the picture for notebooks, sharp on screens with small pixels."""
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", dpi=SHARPNESS * SHOWN_DPI)
         across, high = (round(float(one) * SHOWN_DPI) for one in self.get_size_inches())

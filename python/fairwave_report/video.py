@@ -1,6 +1,6 @@
-"""What the viewer of a streamed clip sees: the received video, its quality and its layers over time.
+"""Received video of a streamed clip: the decoded pictures, their quality and their layers over time.
 
-A thin seam to `fairwave_video`, which knows what of each frame arrived and decodes it.
+`fairwave_video` determines which part of each frame arrived, and decodes it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 MOST_SECONDS = 60
-"""A page carries at most so many seconds of a video."""
+"""A page contains at most this many seconds of a video."""
 
 
 @dataclass(frozen=True)
 class ViewedClip:
-    """What a viewer sees.
+    """A received clip.
 
     Attributes:
-        title: Which flow, and which clip.
-        told: How good it is, a line.
+        title: Flow and clip.
+        told: Its quality, a line.
         drawing: Quality and layers over time.
-        mp4: The video as a page carries it, smaller than the file in the folder.
-        file: That file.
+        mp4: The page's video, smaller than the file in the folder.
+        file: The file in the folder.
     """
 
     title: str
@@ -51,13 +51,13 @@ class ViewedClip:
 
 
 def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> ViewedClip:
-    """Writes what the viewer of a group's first flow sees in the first run into `out`.
+    """Writes the video that the viewer of a group's first flow receives in the first run into `out`.
 
-    `GROUP-received.mp4` (frames that could not be decoded are frozen), `GROUP-frames` (a row per frame) and
-    `GROUP-quality` (a row per second, drawn as well), as CSV and Parquet, SVG and PNG.
+    `GROUP-received.mp4` (undecodable frames are frozen), `GROUP-frames` (a row per frame) and `GROUP-quality` (a row
+    per second, and a figure), as CSV and Parquet, SVG and PNG.
 
     Returns:
-        What sums it up, and what a page shows of it.
+        Its summary and its content for a page.
 
     Raises:
         VideoError: The clip or the file cannot be used.
@@ -73,7 +73,7 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
     units = results.to_polars("units").filter(
         (pl.col("run") == 0) & (pl.col("flow").cast(pl.String) == f"{group}[0]")
     )
-    # Those that were to be shown by the end of the run, as the flow's row counts them.
+    # Frames due by the end of the run, as the flow's row counts them.
     rows = results.to_polars("flows").filter((pl.col("run") == 0) & (pl.col("flow") == 0))
     frames_shown = int(rows.filter(pl.col("group").cast(pl.String) == group)["frames"][0])
     delay_s = _seconds(traffic.get("playout-delay", "1 s"))
@@ -100,7 +100,7 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
 
 
 def tabulate_frames(watched: ReceivedClip, quality: Quality) -> pl.DataFrame:
-    """A row per frame: its type, the layers that were sent, arrived in time and could be decoded, and its scores."""
+    """Returns a row per frame: its type, its scores, and the layers sent, in time and decodable."""
     from fairwave_video.coding import FRAME_RATE
 
     return pl.DataFrame(
@@ -118,7 +118,7 @@ def tabulate_frames(watched: ReceivedClip, quality: Quality) -> pl.DataFrame:
 
 
 def average_seconds(frames: pl.DataFrame) -> pl.DataFrame:
-    """Means over the frames of each second since the first one, and how many were frozen."""
+    """Returns means over the frames of each second since the first one, and the number of frozen frames."""
     from fairwave_video.coding import FRAME_RATE
 
     return (
@@ -134,12 +134,12 @@ def average_seconds(frames: pl.DataFrame) -> pl.DataFrame:
 def draw(
     results: Results, group: str, clip: str, source: LayeredClip, seconds: pl.DataFrame, folder: Path
 ) -> drawing.Drawing:
-    """PSNR, SSIM, layers and frozen frames per second, below each other, with a line where the clip begins again."""
+    """Draws PSNR, SSIM, layers and frozen frames per second, one below the other, with a line at each restart."""
     begins = restarts(len(source.kinds), seconds.height)
     looks = style.looks(["sent", "decoded"])
     with drawing.canvas("received", (9.2, 7.4)) as canvas:
         grid = canvas.subplots(4, 1, sharex=True)
-        # In the middle of the second that a mean is over.
+        # Draw a mean in the middle of its second.
         at = seconds["second"] + 0.5
         for axes, column, label in ((grid[0], "psnr_db", "PSNR (dB)"), (grid[1], "ssim", "SSIM")):
             axes.plot(at, seconds[column], ".-", color=looks["decoded"].colour)
@@ -173,7 +173,7 @@ def draw(
 
 
 def _seconds_in_words(seconds: pl.DataFrame) -> str:
-    """Means over all seconds, and the worst of them."""
+    """Describes the means over all seconds, and the worst second."""
     psnr, layers = seconds["psnr_db"], seconds["layers_decoded"]
     worst = seconds["second"][psnr.arg_min() or 0]
     return (
@@ -184,7 +184,7 @@ def _seconds_in_words(seconds: pl.DataFrame) -> str:
 
 
 def restarts(frames: int, seconds: int) -> list[float]:
-    """Times at which a clip of this many frames begins again within this many seconds."""
+    """Returns the times at which a clip of this many frames restarts within this many seconds."""
     from fairwave_video.coding import FRAME_RATE
 
     length = frames / FRAME_RATE
@@ -192,7 +192,7 @@ def restarts(frames: int, seconds: int) -> list[float]:
 
 
 def repeated(frames: int, begins: list[float]) -> str:
-    """What a caption says of a clip that is shown more than once; nothing of others."""
+    """Returns the caption's remark about a clip that is shown more than once, else nothing."""
     from fairwave_video.coding import FRAME_RATE
 
     if not begins:

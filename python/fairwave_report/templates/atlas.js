@@ -1,4 +1,4 @@
-// The map of a network: which failure is shown, by what links are coloured, which path is marked.
+// The map of a network: selects the displayed failure, the colouring of links and the marked path.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("atlas-data").textContent);

@@ -1,6 +1,6 @@
 "use strict";
-// Figures that answer a pointer. The numbers stand in a script element beside each still picture; uPlot draws them.
-// The still picture stays: it is printed, and it is what is seen without scripts.
+// Interactive figures. A script element next to each still picture contains the numbers; uPlot draws them.
+// The still picture stays for printing and for readers without scripts.
 (() => {
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const make = (tag, name, within, text) => {
@@ -37,8 +37,8 @@
     within.prepend(picture);
   }
 
-  // One table for all series of a panel: places in order, and for each column its heights; undefined where a series has
-  // no such place, null where it has a gap there.
+  // One table for all series of a panel: positions in order, and a column of heights per series. A height is undefined
+  // if the series lacks this position, and null in a gap.
   function table(panel) {
     const columns = [];
     for (const series of panel.series) {
@@ -48,7 +48,7 @@
         columns.push({ series, part: "high", x: series.x, y: series.high });
       }
     }
-    // Several values at one place would be joined into one: they lie beside each other, too near to be seen apart.
+    // The table would merge several values at one position. So they get slightly different positions.
     const apart = columns.map(({ x, y }) => {
       let last = -Infinity;
       const places = x.map((one) => {
@@ -57,11 +57,11 @@
       });
       return [places, y];
     });
-    // A gap goes on over the places of other series, up to the next value.
+    // A gap continues over the positions of other series, up to the next value.
     return { columns, data: uPlot.join(apart, apart.map(() => [0, 2])) };
   }
 
-  // The nearest place at which a series has a value. A line has none in a gap, before its beginning and after its end.
+  // The nearest position at which a series has a value. A line has none in a gap, before its first and after its last.
   function nearest(places, values, at, isLine) {
     let before = at;
     let after = at;
@@ -80,7 +80,7 @@
     const { columns, data } = table(panel);
     const ink = style("ink");
     const rule = style("rule");
-    // An axis of whole numbers without a unit counts something: nothing lies between them.
+    // An axis of whole numbers without a unit is a count, without values in between.
     const counts = !panel.x.log && !panel.x.label.includes("(") && panel.series.every((one) => one.x.every(Number.isInteger));
     const whole = counts ? { incrs: WHOLE } : {};
     const axis = (said, log) => ({
@@ -191,7 +191,7 @@
     ctx.restore();
   }
 
-  // Words that lines run behind.
+  // Text in front of lines.
   function write(ctx, label, x, y) {
     ctx.save();
     ctx.setLineDash([]);
@@ -203,7 +203,7 @@
     ctx.fillText(label, x, y);
   }
 
-  // What stands at the pointer, beside it.
+  // The tooltip next to the pointer.
   function say(u, panel, columns, state, at) {
     const index = u.cursor.idx;
     const left = u.cursor.left;
@@ -259,7 +259,7 @@
     const chart = JSON.parse(source.textContent);
     const figure = source.parentElement;
     const state = { hidden: new Set(), plots: [], key: `chart-${charts++}`, linked: chart.linked, zoom: null, busy: false };
-    // Panels that are linked share the ends of their horizontal axis.
+    // Linked panels share the ends of their horizontal axis.
     const ends = chart.panels.map((panel) => {
       if (panel.x.ends) return panel.x.ends;
       const each = panel.series.flatMap((one) => one.x);
@@ -275,7 +275,7 @@
     const bar = make("p", "legend", live);
     const grid = make("div", "panels", live);
     const names = (panel) => panel.series.map((one) => one.label).join("\n");
-    // One legend for all where all show the same series, else one for each that shows several.
+    // One legend if all panels show the same series, else one per panel with several series.
     const isShared = chart.panels.every((panel) => names(panel) === names(chart.panels[0]));
     const buttons = [];
     const legend = (panel, within) => {
@@ -348,16 +348,16 @@
       else for (const plot of state.plots) plot.setSize({ width, height: HEIGHT });
     };
     figure.classList.add("answers");
-    // The still picture is not shown on a screen now; what it says of itself the chart says.
+    // The still picture is hidden on screens, so the chart takes over its description.
     const said = figure.querySelector(".still [role=img]")?.getAttribute("aria-label");
     if (said) {
       grid.setAttribute("role", "group");
       grid.setAttribute("aria-label", said);
     }
-    // A chart in a closed part of the page has no width yet: it is drawn when the part opens.
+    // A chart in a closed section of the page has no width yet, so it is drawn when the section opens.
     new ResizeObserver(fit).observe(live);
     fit();
-    // A canvas keeps the letters that it was drawn with, those of the machine while the page's font loads.
+    // A canvas keeps the font of its drawing: the system's, until the page's font has loaded.
     if (document.fonts.status === "loading") document.fonts.ready.then(() => state.plots.length && redraw());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.plots.length && redraw());
     places.forEach(({ canvas, tip }, at) => {
@@ -384,7 +384,7 @@
 
   for (const source of document.querySelectorAll("script.chart")) build(source);
 
-  // Bars and cells of still pictures say their number beside the pointer at once, instead of after a second.
+  // Bars and cells of still pictures show their tooltip immediately, instead of after a second.
   const box = make("div", "tip-box afloat", document.body);
   box.hidden = true;
   for (const part of document.querySelectorAll(".picture .tip")) {
@@ -409,7 +409,7 @@
   };
   addEventListener("pointermove", point, { passive: true });
   addEventListener("pointerdown", point, { passive: true });
-  // What scrolls moves another part, or none, under a pointer that rests. A finger that scrolls points at nothing.
+  // Scrolling moves another part, or none, under a resting pointer. A scrolling finger points at nothing.
   addEventListener("scroll", () => { show(document.elementFromPoint(under.x, under.y)); }, { passive: true });
   addEventListener("pointercancel", () => { under.x = -1; under.y = -1; box.hidden = true; }, { passive: true });
 })();

@@ -1,5 +1,5 @@
-// A player for several recordings of the same call. Changing between them keeps the place in what is said.
-// Sound comes from the page itself (data URIs, decoded here): nothing is fetched, so a page opened from a disk plays, too.
+// A player for several recordings of the same call. Switching keeps the position in the speech.
+// The page contains the sound (data URIs, decoded here). Nothing is fetched, so a page from a disk plays too.
 for (const section of document.querySelectorAll(".listen")) (() => {
   "use strict";
   const FADE = 0.008; // seconds; both recordings fade across each other, so that the change does not click
@@ -25,7 +25,7 @@ for (const section of document.querySelectorAll(".listen")) (() => {
   let said = 0; // seconds of the original at which it stands still, or began to play
   let sounding = null; // { source, gain, from (seconds of the recording), since (of the context) }
 
-  // Straight lines between the points of a table, `from` and `to` naming its columns; the same moment without points.
+  // Interpolates linearly between the points of a table from column `from` to column `to`. Identity without points.
   const along = (places, from, to, value) => {
     if (!places.length) return value;
     const last = places.length - 1;
@@ -54,7 +54,7 @@ for (const section of document.querySelectorAll(".listen")) (() => {
     place.max = toOriginal(clips[0], clips[0].buffer.duration).toFixed(2);
   };
 
-  // Where the original stands at a moment of the context's clock.
+  // The original's position at a time of the context's clock.
   const now = (at = context ? context.currentTime : 0) => {
     if (!sounding) return said;
     return toOriginal(sounding.clip, sounding.from + Math.max(0, at - sounding.since));
@@ -181,7 +181,7 @@ for (const section of document.querySelectorAll(".listen")) (() => {
     save.setAttribute("aria-label", `Save ${clip.title}`);
     clip.item.append(save);
   }
-  // Until it is decoded, the length is that of the places.
+  // Until the sound is decoded, the table of positions determines the length.
   place.max = Math.max(1, ...clips.flatMap((clip) => clip.places.map((one) => one[0])));
   player.hidden = false;
   show();
