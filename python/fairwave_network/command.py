@@ -118,7 +118,7 @@ def _read(path: str, *, as_whole: bool) -> Network:
     if not Path(path).is_file():
         from fairwave.cli.input import scenario as elsewhere
 
-        elsewhere(path)  # says which files there are
+        elsewhere(path)  # lists the existing files in its message
     return load(path, as_whole=as_whole)
 
 

@@ -1,19 +1,19 @@
 """A network link by link: loaded links are simulated alone, and their delays and losses are composed along paths.
 
-The decomposition is Parsimon's (Zhao et al., NSDI 2023), with its clusters: a link direction that resembles one which
-is simulated takes that one's calls, with waits and losses in proportion to an estimate of the wait (`linking`). Links
-that are offered `HOT` of their rate or more are simulated each for itself. So are links that do more to packets than
-queue them. Links that cannot get more than their rate are not simulated (`Alone.is_limited`). What other links of the
-paths do to TCP is in each link's scenario, so its flows react to their whole path.
+The decomposition is Parsimon's (Zhao et al., NSDI 2023), including its clusters. A link direction that resembles a
+simulated one reuses the results of that link's calls. It scales their waits and losses by its estimated wait
+(`linking`). Links with an offered load of `HOT` or more are always simulated. So are links that affect packets other
+than by queueing. Links with an inflow of at most their rate are not simulated (`Alone.is_limited`). Each link's
+scenario contains the effect of the other links of the paths on TCP, so its flows react to their whole path.
 
-Each link is a task of its own, on all cores or on a cluster's workers, and is kept under its content: a changed link
-costs only itself, the links that it leads to, and those whose flows it is the narrowest other link of. A variant of a
-network (a wider link, a failure) takes over what is known of the network as it is.
+Each link is a separate task, on all cores or on a cluster's workers, and its result is stored by content. After a
+change, these links run again: the changed link, the links that it leads to, and those with flows for which it is the
+narrowest other link. A variant of a network (a wider link, a failure) reuses the results of the original network.
 
-**Assumptions.** Links are independent: waits and losses of the links of a path are drawn independently, a call at a
-time. A link on which packets would wait less than `NEGLIGIBLE` is not simulated: its wait is the estimate, exponential
-where there is one, and it discards nothing †. What a call hears follows from calls of the link runs, whose ratings
-are the simulator's (`ratings`). Failures of the file are left out.
+**Assumptions.** Links are independent: waits and losses of the links of a path are drawn independently, for each call.
+A link on which packets would wait less than `NEGLIGIBLE` is not simulated. Its wait is the estimate, exponential if
+there is one, and it discards nothing †. The audible quality of a call follows from calls of the link runs, with the
+simulator's ratings (`ratings`). Failures in the file are left out.
 """
 
 from __future__ import annotations
@@ -65,20 +65,20 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 LIGHT, NEGLIGIBLE = 0.5, 1e-4
-"""Links that are offered a smaller share and on which packets would wait less, s, are not simulated †."""
+"""A link is not simulated if its offered load is below the first value and the wait (s) is below the second †."""
 
 ALIKE = Features(odds=0.35, wait=0.35, local=0.25, slower=0.3, bound=0.3, inflow=0.5)
-"""Two links resemble each other where no feature differs by more †, and rate and queue are equal."""
+"""Two links resemble each other if their rates and queues are equal and no feature differs by more than this †."""
 
 CALLS = 24
-"""So many calls are drawn for each pair and path."""
+"""Calls that are drawn for each pair and path."""
 
 _ORDERS = np.argsort(np.random.default_rng(33).random((256, RANKS)), axis=1)
 
 
 @dataclass
 class _Simulated:
-    """A link that was simulated: to what kind it belongs, what it is like, and its result for each seed."""
+    """A simulated link: its kind (rate and queue), its features, and its result for each seed."""
 
     kind: str
     features: Features
@@ -92,14 +92,14 @@ class _Simulated:
 
 @dataclass
 class Decomposition:
-    """Answers link by link, of a network and of its variants, under the same seeds.
+    """Results link by link, for a network and its variants, under the same seeds.
 
     Attributes:
-        seeds: Seeds of the link runs; one answer for each.
-        threads: Runs at once; all cores when None.
-        keep: Where link runs are kept.
-        loaded, simulated: Link directions of the network as it is: loaded enough to be simulated, and simulated.
-        tasks, spent_s: Link runs that were asked for, and the CPU time that they took in this process, s.
+        seeds: Seeds of the link runs; one result for each.
+        threads: Parallel runs; all cores when None.
+        keep: Store of link runs.
+        loaded, simulated: Link directions of the original network: with enough load to simulate, and simulated.
+        tasks, spent_s: Requested link runs, and their CPU time in this process, s.
     """
 
     seeds: Sequence[int]
@@ -113,10 +113,10 @@ class Decomposition:
     _rating: ratings.Rating | None = None
 
     def answer(self, networks: Sequence[Network], progress: Progress | None = None) -> list[list[RunAnswer]]:
-        """For each network an answer for each seed. The first network that is asked for is the one as it is.
+        """Returns a result for each network and seed. The first requested network is the original.
 
         Raises:
-            fairwave.ScenarioError: That network has calls of more than one kind, or none.
+            fairwave.ScenarioError: The original network has calls of more than one kind, or none.
         """
         if self._rating is None:
             ratings.mix_of(networks[0])
@@ -147,7 +147,7 @@ class Decomposition:
         ]
 
     def _planned(self, links: dict[str, Alone]) -> dict[str, str | _Simulated]:
-        """For each loaded link the one whose run it takes: itself, another of the network, or one that is known."""
+        """Chooses for each loaded link the run that it uses: a new one, another link's, or a stored one."""
         plan: dict[str, str | _Simulated] = {}
         there: list[tuple[str, _Simulated]] = []
         for name in sorted(links, key=lambda name: (-links[name].load, name)):
@@ -199,7 +199,7 @@ class Decomposition:
     def _like(
         links: dict[str, Alone], plan: dict[str, str | _Simulated], found: dict[str, list[Link]]
     ) -> None:
-        """Links that are not simulated take the results of those that they resemble."""
+        """Gives links that are not simulated the scaled results of the links that they resemble."""
         for name, like in plan.items():
             if like == name:
                 continue
@@ -212,7 +212,7 @@ class Decomposition:
     def _composed(
         self, network: Network, alone: dict[str, Alone], found: dict[str, list[Link]], at: int, seed: int
     ) -> RunAnswer:
-        """The answer of one seed: calls are drawn for each pair, link by link along its path."""
+        """Composes the result of one seed: draws calls for each pair, link by link along its path."""
         answer = RunAnswer()
         rates = network.rates()
         links = {}
@@ -238,7 +238,7 @@ class Decomposition:
         self, network: Network, pair: tuple[str, str], groups: Sequence[Group], links: dict[str, Link],
         rates: dict[str, float], delays: dict[str, float], seed: int,
     ) -> PairRun:  # fmt: skip
-        """The calls of a pair under one seed. Its random numbers depend on pair and seed alone."""
+        """Draws the calls of a pair under one seed. The random numbers depend only on pair and seed."""
         random = np.random.default_rng([seed, zlib.crc32("\n".join(pair).encode())])
         assert self._rating is not None
         host = send_jitter_s(network.table)
@@ -250,7 +250,7 @@ class Decomposition:
                 link = links[name]
                 if not len(link.losses):
                     link = light(link.run.utilisation, link.run.wait_s)
-                # A call that lasts through several runs of the link hears each of them for a part of its time.
+                # A call that lasts longer than a run of the link crosses several runs, each for a part of its time.
                 chosen = random.integers(len(link.losses), size=(CALLS, min(link.windows, RANKS)))
                 orders = _ORDERS[random.integers(len(_ORDERS), size=CALLS)]
                 lost *= 1 - link.losses[chosen].mean(axis=1)
@@ -268,11 +268,11 @@ class Decomposition:
 
 
 AT_P95 = math.ceil(0.95 * RANKS) - 1
-"""Where the 95th percentile stands among `RANKS` sorted values."""
+"""Index of the 95th percentile among `RANKS` sorted values."""
 
 
 def _together(network: Network, groups: Sequence[Group], values: Numbers) -> PairRun:
-    """The calls of a pair's paths, each path with its share of the calls."""
+    """Merges the calls of a pair's paths, weighted by each path's share of the calls."""
     scale = scale_of("mos")
     assert scale is not None
     weights = np.repeat([group.per_second for group in groups], CALLS)
@@ -302,7 +302,7 @@ def _together(network: Network, groups: Sequence[Group], values: Numbers) -> Pai
 
 
 def _loaded(network: Network) -> dict[str, Alone]:
-    """Link directions between nodes that carry something, by name."""
+    """Returns the loaded link directions between nodes, by name."""
     edges = {f"{a}>{b}": link for link in network.topology.links for a, b in (link.ends, link.ends[::-1])}
     crossing: dict[str, list[Group]] = defaultdict(list)
     calls, files = defaultdict[str, float](float), defaultdict[str, float](float)
@@ -327,12 +327,12 @@ def _loaded(network: Network) -> dict[str, Alone]:
 
 
 def _back(name: str) -> str:
-    """The other direction of a link."""
+    """Returns the name of the opposite direction of a link."""
     return ">".join(reversed(name.split(">")))
 
 
 def _link_value(network: Network, link: Edge, key: str, default: Any) -> Any:
-    """What the scenario says of a link, or of all."""
+    """Returns the value of a key for a link, or else the default for all links."""
     return link.direction.get(key, network.table.get("links", {}).get(key, default))
 
 
@@ -344,7 +344,7 @@ def run(
     network: Network, seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None = None,
     progress: Progress | None = None,
 ) -> list[RunAnswer]:  # fmt: skip
-    """Answers link by link: one for each seed."""
+    """Composes the network's result from single links, for each seed."""
     return Decomposition(seeds, threads, keep or Memory()).answer([network], progress)[0]
 
 

@@ -1,8 +1,8 @@
-"""Demands: how much traffic each ordered pair of nodes has, before it is scaled.
+"""Demands: the traffic of each ordered pair of nodes, before scaling.
 
-- `matrix = "topology"`: the topology's own, as SNDlib's networks have them;
-- `matrix = "gravity"` (when left out): the product of both nodes' weights, `weights` naming a numeric attribute; a
-  node's number of links when left out †;
+- `matrix = "topology"`: the demands in the topology's file, as in SNDlib's networks;
+- `matrix = "gravity"` (the default): the product of both nodes' weights. `weights` names a numeric attribute; the
+  default is a node's number of links †;
 - `matrix = "demands.csv"`: columns `from`, `to`, `demand`.
 """
 
@@ -30,14 +30,14 @@ Matrix = dict[tuple[str, str], float]
 HEADS = ("from", "to", "demand")
 
 MOST_PAIRS = 2_000_000
-"""Pairs of nodes in a matrix that fairwave computes."""
+"""Most pairs of nodes in a matrix that fairwave computes."""
 
 
 def matrix(topology: Topology, table: dict[str, Any], folder: Path) -> Matrix:
-    """The demands of a scenario, sorted by pair, each above 0.
+    """Returns the demands of a scenario, sorted by pair, each above 0.
 
     Raises:
-        fairwave.ScenarioError: A demand is negative or leads nowhere, a file is none, the topology has none.
+        fairwave.ScenarioError: A demand is negative or has an unknown node, or the file or topology has no demands.
     """
     kind = table.get("matrix", "gravity")
     most = table.get("pairs")
@@ -68,9 +68,9 @@ def matrix(topology: Topology, table: dict[str, Any], folder: Path) -> Matrix:
 
 
 def _gravity(weights: dict[str, float], most: int | None) -> Matrix:
-    """The products of the weights of all pairs, or of the `most` pairs with the largest ones.
+    """Returns the products of the weights of all pairs, or of the `most` pairs with the largest products.
 
-    Pairs with equal products count in the order of their names. The whole matrix is built for small networks only.
+    Pairs with equal products are ordered by name. The whole matrix is built for small networks only.
     """
     above = {name: weight for name, weight in weights.items() if weight > 0}
     pairs = len(above) * (len(above) - 1)
@@ -87,12 +87,12 @@ def _gravity(weights: dict[str, float], most: int | None) -> Matrix:
 
 
 def _heaviest(weights: dict[str, float]) -> Iterator[tuple[str, str]]:
-    """Pairs by their product, the largest first, and then by name; computed as they are asked for."""
+    """Yields pairs by descending product and then by name, computed lazily."""
     names: dict[float, list[str]] = {}
     for name in sorted(weights):
         names.setdefault(weights[name], []).append(name)
     known = sorted(names, reverse=True)
-    # The next products are neighbours of those that were taken: rows and columns of a table of weights.
+    # The next candidates are the neighbours of the emitted products in the table of weights.
     front = [(-known[0] * known[0], 0, 0)]
     there = {(0, 0)}
     while front:
@@ -108,7 +108,7 @@ def _heaviest(weights: dict[str, float]) -> Iterator[tuple[str, str]]:
 
 
 def _weights(topology: Topology, attribute: Any) -> dict[str, float]:
-    """The weight of each node: a numeric attribute, or its number of links."""
+    """Returns the weight of each node: a numeric attribute, or its number of links."""
     weights: dict[str, float] = dict.fromkeys(topology.nodes, 0.0)
     if attribute is None:
         for link in topology.links:

@@ -1,9 +1,9 @@
-"""N − 1: each link, or each node, fails in turn, and the network is run again under the same random numbers.
+"""N − 1: each link or node fails in turn, and the network runs again under the same random numbers.
 
 The failure begins at a quarter of the measured time and lasts to the end. Until routes have changed
-(`routing.rerouting`, 1 s when left out), what is sent into the failed link is lost. Calls of a node that failed have no
-path: they are counted as they are, poor. Link by link, the failure is there from the beginning and routes have changed;
-pairs without a path have no calls.
+(`routing.rerouting`, 1 s by default), packets into the failed link are lost. Calls of a failed node have no path, and
+their rating is poor. Link by link, the failure exists from the beginning and routes have changed already; pairs without
+a path have no calls.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ KINDS = ("links", "nodes")
 
 @dataclass(frozen=True)
 class Failure:
-    """What failed, and the network with it.
+    """A failure and its result.
 
     Attributes:
         name: The link `a>b`, or the node.
         links: The links that are down.
-        answer: The network with the failure.
+        answer: Result with the failure.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Failure:
 
 
 def scenario_of(network: Network, table: dict[str, object]) -> Network:
-    """The network in which this fails, with everything else as it was."""
+    """Returns the network with this failure and everything else unchanged."""
     begin = units.span(network.table.get("warmup", "0 s"), "warmup")
     end = units.span(network.table["duration"], "duration")
     failed = {**network.table, "failure": [{**table, "at": units.span_text(begin + (end - begin) / 4)}]}
@@ -61,7 +61,7 @@ def scenario_of(network: Network, table: dict[str, object]) -> Network:
 
 
 def list_failures(network: Network, kind: str) -> list[tuple[str, tuple[str, ...], dict[str, object]]]:
-    """Every failure of a kind: its name, the links that are down, the table `[[failure]]` without its time."""
+    """Returns every failure of a kind: its name, the links that are down, the table `[[failure]]` without its time."""
     if kind == "links":
         return [(link.name, (link.name,), {"link": list(link.ends)}) for link in network.topology.links]
     return [
@@ -71,9 +71,9 @@ def list_failures(network: Network, kind: str) -> list[tuple[str, tuple[str, ...
 
 
 def rerouted(network: Network, links: Sequence[str]) -> Network:
-    """The network after these links failed and routes changed, to the fewest hops and then the least delay.
+    """Returns the network after these links failed and routes changed, to the fewest hops and then the least delay.
 
-    The simulator chooses routes so as well. Pairs without a path have no traffic.
+    The simulator chooses the same routes. Pairs without a path have no traffic.
     """
     left = replace(
         network.topology, links=[link for link in network.topology.links if link.name not in links]
@@ -92,14 +92,14 @@ def rerouted(network: Network, links: Sequence[str]) -> Network:
 def try_failures(
     network: Network, kind: str, answers: Answers, *, at_once: bool = True, progress: Progress | None = None
 ) -> list[Failure]:
-    """Tries every failure; the worst first, by the mean opinion of all calls.
+    """Tries every failure and returns the worst first, by the mean opinion of all calls.
 
     Args:
         network: The network.
         kind: `links` or `nodes`.
         answers: Makes the runs.
         at_once: Whether the failure happens within the run. If not, runs begin after routes have changed.
-        progress: Told how many failures are done.
+        progress: Callback with the number of failures that are done.
     """
     every = list_failures(network, kind)
     made = [scenario_of(network, table) if at_once else rerouted(network, links) for _, links, table in every]

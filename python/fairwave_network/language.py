@@ -1,8 +1,8 @@
-"""A network's file: from topology, demands and mixes to an explicit scenario, which the scenario language checks.
+"""A network's file: topology, demands and mixes become an explicit scenario, which the scenario language checks.
 
 The file is TOML or JSON. Its `topology` names a file or a topology of TopoHub; `docs/networks.md` has all keys. Every
 demand becomes one flow group for each kind of traffic and path, called `KIND_FROM_TO` (with `_2` and so on for further
-paths of equal cost), so that tables per pair come out of a run directly.
+paths of equal cost). So a run's results include tables per pair.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ KEYS: dict[str, tuple[str, ...] | None] = {
     "access": None, "routing": ("by", "ecmp", "rerouting"),
     "demands": ("matrix", "weights", "pairs", "load", "busiest"), "mix": None, "failure": None,
 }  # fmt: skip
-"""Keys of a network's file, with those of tables that are not the scenario language's own."""
+"""Keys of a network's file, and keys of those tables that the scenario language does not have."""
 
 REROUTING = "1 s"
-"""Time until routes avoid a link that failed †."""
+"""Time until routes avoid a failed link †."""
 
 LAN = "-lan"
-"""What the hosts of a node are called where there is an access link: `Berlin-lan`."""
+"""Suffix of the hosts of a node with an access link: `Berlin-lan`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Group:
         mix: The kind of traffic.
         pair: From and to.
         path: The nodes, both ends included.
-        per_second: Arrivals in a second.
+        per_second: Arrivals per second.
     """
 
     mix: Mix
@@ -61,12 +61,12 @@ class Group:
 
     @property
     def offered_bps(self) -> float:
-        """Bits per second on the wire, in the mean."""
+        """Mean rate on the wire, bits per second."""
         return self.mix.offered(self.per_second)
 
     @property
     def busy(self) -> float:
-        """Mean number of its flows at once (Erlang); of downloads, arrivals in a second."""
+        """Mean number of its flows at once (Erlang); for downloads, arrivals per second."""
         return self.per_second * (self.mix.lasts_s or 1.0)
 
 
@@ -77,11 +77,11 @@ class Network:
     Attributes:
         name: Its name.
         topology: Nodes and links.
-        groups: By name of the flow group.
+        groups: Flow groups by name.
         has_access: Whether the hosts of a node are behind an access link.
         text: The file's text.
         table: The file as plain data.
-        written: The explicit scenario, if it is another than that of all this.
+        written: An explicit scenario that replaces the one derived from the other attributes.
     """
 
     name: str
@@ -107,18 +107,18 @@ class Network:
             raise units.reword_error(found, lambda place: _own_place(place, self)) from None
 
     def try_scenario(self) -> Scenario | None:
-        """The explicit scenario; None where the network is too large to be run as a whole."""
+        """Returns the explicit scenario, or None if the network is too large to run as a whole."""
         try:
             return self.scenario
         except ScenarioError:
             return None
 
     def crossed(self, group: Group) -> list[str]:
-        """Names of the link directions that a group's data crosses, in order."""
+        """Returns the names of the link directions on the path of a group's data, in order."""
         return crossed(group.path, has_access=self.has_access)
 
     def offered(self) -> dict[str, float]:
-        """What each link direction would carry, bits per second on the wire."""
+        """Returns the offered load of each link direction, bits per second on the wire."""
         found = {f"{a}>{b}": 0.0 for link in self.topology.links for a, b in (link.ends, link.ends[::-1])}
         for group in self.groups.values():
             for link in self.crossed(group):
@@ -138,7 +138,7 @@ class Network:
         return found
 
     def delays(self) -> dict[str, float]:
-        """The propagation of each link direction, seconds."""
+        """Returns the propagation delay of each link direction, seconds."""
         found = {
             f"{a}>{b}": link.delay_s for link in self.topology.links for a, b in (link.ends, link.ends[::-1])
         }
@@ -149,13 +149,13 @@ class Network:
         return found
 
     def measured_s(self) -> tuple[float, float]:
-        """The measured time and the time before it, seconds."""
+        """Returns the measured time and the warm-up before it, seconds."""
         before = units.span(self.table.get("warmup", "0 s"), "warmup")
         return units.span(self.table["duration"], "duration") - before, before
 
 
 def crossed(path: Way, *, has_access: bool) -> list[str]:
-    """Names of the link directions of a path."""
+    """Returns the names of the link directions of a path."""
     nodes = [f"{path[0]}{LAN}", *path, f"{path[-1]}{LAN}"] if has_access else list(path)
     return [f"{one}>{other}" for one, other in itertools.pairwise(nodes)]
 
@@ -167,7 +167,7 @@ def is_network(table: Any) -> bool:
 
 
 def parse(content: str) -> dict[str, Any]:
-    """The file's text as plain data; empty where it is neither TOML nor JSON."""
+    """Parses the file's text as plain data. Empty if it is neither TOML nor JSON."""
     return plain(content)
 
 
@@ -176,8 +176,8 @@ def load(path: str | Path, *, as_whole: bool = True) -> Network:
     """Reads a network's file; `as_whole` as for `parse_table`.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        fairwave.ScenarioError: It is no network, or wrong; the message says where and what to write instead.
+        FileNotFoundError: The file does not exist.
+        fairwave.ScenarioError: The file is not a network or has an error. The message states place and remedy.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"no network's file {str(path)!r}: give the path of a .toml or .json file")
@@ -187,7 +187,7 @@ def load(path: str | Path, *, as_whole: bool = True) -> Network:
 
 
 def parse_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Network:
-    """The network of a file's text; what it names is sought from `folder`."""
+    """Reads a network from a file's text. `folder` is the base of file names in it."""
     table = parse(text)
     if not is_network(table):
         if said := described(text.encode(), name, "a network"):
@@ -200,16 +200,16 @@ def parse_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> 
 
 
 def parse_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole: bool = True) -> Network:
-    """The network of plain data in the shape of its TOML.
+    """Reads a network from plain data in the shape of its TOML.
 
     Args:
         table: The data.
-        folder: From where files are sought.
+        folder: Base of file names in the data.
         text: The file's text, for pages.
-        as_whole: Whether it will be run as a whole. The explicit scenario is then checked at once.
+        as_whole: Whether it will run as a whole. If so, the explicit scenario is checked immediately.
 
     Raises:
-        fairwave.ScenarioError: It is wrong; the message says where and what to write instead.
+        fairwave.ScenarioError: The data has an error. The message states place and remedy.
     """
     _check_keys(table)
     topology = _topology(table, folder)
@@ -297,7 +297,7 @@ def _arrivals(
     table: dict[str, Any], matrix: demands.Matrix, kinds: list[Mix], ways: dict[tuple[str, str], Any],
     topology: Topology,
 ) -> dict[tuple[str, tuple[str, str]], float]:  # fmt: skip
-    """Arrivals in a second of each kind of traffic and pair, scaled to the load."""
+    """Returns the arrivals per second of each kind of traffic and pair, scaled to the load."""
     total = sum(matrix.values())
     shares = sum(mix.share or 0.0 for mix in kinds)
     found: dict[tuple[str, tuple[str, str]], float] = {}
@@ -328,7 +328,7 @@ def _load_of_busiest(
     share: float, matrix: demands.Matrix, kinds: list[Mix], ways: dict[tuple[str, str], Any], topology: Topology,
     fixed: dict[tuple[str, tuple[str, str]], float],
 ) -> float:  # fmt: skip
-    """The load at which the most loaded link is offered this share of its rate."""
+    """Returns the load at which the most loaded link is offered this share of its rate."""
     total = sum(matrix.values())
     rates = {frozenset(link.ends): link.rate_bps for link in topology.links}
     growing: dict[tuple[str, str], float] = {}
@@ -351,7 +351,7 @@ def _load_of_busiest(
 def _explicit(
     table: dict[str, Any], topology: Topology, groups: dict[str, Group], has_access: bool
 ) -> dict[str, Any]:
-    """The explicit scenario's plain data."""
+    """Returns the explicit scenario's plain data."""
     common = {key: value for key, value in table.get("links", {}).items() if key not in ("rate", "delay")}
     frame: dict[str, Any] = {
         key: table[key]
@@ -392,7 +392,7 @@ def _explicit(
 
 
 def _own_place(place: str, network: Network) -> str:
-    """The key of a network's file from which a key of the explicit scenario comes."""
+    """Maps a key of the explicit scenario to the key of the network's file."""
     found = re.match(r"(link|flow|event)\[(\d+)\]\.?(.*)", place)
     if found is None:
         return place
@@ -408,7 +408,7 @@ def _own_place(place: str, network: Network) -> str:
 
 
 def _place_of_link(link: Link, key: str, network: Network) -> str:
-    """The key from which a key of a link between nodes comes: of `[[link]]`, of `[links]`, or of the edge."""
+    """Maps a key of a link between nodes to its source: `[[link]]`, `[links]`, or the edge."""
     first = re.split(r"[.\[]", key)[0]
     if first in link.direction or first not in {"rate", "delay", *network.table.get("links", {})}:
         tables = [set(map(str, one.get("between", ()))) for one in network.table.get("link", [])]
@@ -420,7 +420,7 @@ def _place_of_link(link: Link, key: str, network: Network) -> str:
 
 
 def failures(table: dict[str, Any], topology: Topology) -> list[dict[str, Any]]:
-    """The events of `[[failure]]`: a `link` or a `node` fails `at` a time, and is `back` at another."""
+    """Converts `[[failure]]` to events: a `link` or a `node` fails `at` a time, and is `back` at another."""
     events = []
     for number, one in enumerate(table.get("failure", [])):
         at = f"failure[{number}]"

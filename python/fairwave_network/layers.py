@@ -1,4 +1,4 @@
-"""What commands of `fairwave` ask of this package: the layer `networks`."""
+"""The layer `networks`: the functions of this package that commands of `fairwave` call."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ __all__ = ["scenario", "tables"]
 
 
 def scenario(text: str, folder: Path, name: str) -> Scenario:
-    """The explicit scenario of a network's file."""
+    """Returns the explicit scenario of a network's file."""
     return parse_text(text, folder, name).scenario

@@ -1,27 +1,27 @@
-"""A link alone: its scenario, how long it is simulated, what it resembles, and what its run says of calls.
+"""A link alone: its scenario, its simulated time, the links that it resembles, and its effect on calls.
 
-A link direction becomes a small scenario: its rate, delay and queue, and the flows that cross it. What other links
-bring comes over these links, with their rates and queues and with what other traffic takes of them. So they bring no
-more than their rates, and packets that have waited before one link do not wait again at the next. Of each path of TCP
-the narrowest link before these and the narrowest after this one are there as well. So TCP fills the queue that it fills
-in the network, and reacts within its round-trip time: a fast link before the first has the propagation of the rest of
-the path.
+A link direction becomes a small scenario: its rate, delay and queue, and the flows that cross it. Traffic from upstream
+links arrives over these links, with their rates, queues and other traffic. So it arrives at no more than their rates,
+and packets that have waited before one link do not wait again at the next. For TCP paths, the scenario also contains
+the narrowest link before these and the narrowest link after this one. So TCP fills the queue that it fills in the
+network, and reacts within its round-trip time. A fast link before the first has the propagation of the rest of the
+path.
 
-Some calls over UDP are rated. These go into the link directly, so they wait and lose packets there alone. Calls that
-begin here arrive and leave. Of those that other links bring a fixed number is rated: the links before bring the
-constant rest, so the sum does not vary where those links are busy.
+Some calls over UDP are rated. These go into the link directly, so they wait and lose packets only there. Calls that
+begin here arrive and leave. Among calls from upstream links, a fixed number is rated: the upstream links carry the
+constant rest, so the sum is constant at busy upstream links.
 
-On a link that is offered less than `HOT` the other calls are not simulated call by call. Either the link is slower by
-what they take, or they are one flow at a constant rate. Where a queue holds W bits, a slower one fills and empties with
-the same W, and a packet waits W over the rate; so waits are multiplied by how much slower the link is.
+On a link with an offered load below `HOT` the other calls are not simulated one by one. Either the link's rate is
+reduced by their rate, or they are one flow at a constant rate. If a queue holds W bits, a slower one fills and empties
+with the same W, and a packet waits W over the rate; so waits are scaled by the ratio of the rates.
 
-**Limits.** A link whose links before bring at most its rate together needs no run (`Alone.is_limited`). A packet waits
-there for at most one packet of each of those links. Parsimon limits each flow by the rate of its first link; here each
-link before limits what it brings.
+**Limits.** A link needs no run if the links before it bring at most its rate together (`Alone.is_limited`). A packet
+waits there for at most one packet of each of those links. Parsimon limits each flow by the rate of its first link;
+here each upstream link limits its traffic.
 
-**Assumptions.** Other traffic of other links is constant †, and so are acknowledgements that cross the link †; where a
-link needs no run they do not count †. Of the losses of other links those that the scenario gives to them occur before
-the link †. Flows with the same links before and after have the mean propagation of the rest of their paths †.
+**Assumptions.** Other traffic of other links is constant †, and so are acknowledgements that cross the link †; they
+are ignored if a link needs no run †. Of the losses of other links, those that the scenario sets occur before the
+link †. Flows with the same links before and after have the mean propagation of the rest of their paths †.
 """
 
 from __future__ import annotations
@@ -50,34 +50,34 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FLOWS = 10
-"""A link is simulated until so many files have arrived there in all runs, in the mean †."""
+"""A link is simulated until this mean number of files has arrived there, over all runs †."""
 
 PERIODS = 3.0
-"""A link is simulated for so many of its relaxation times †, but not longer than the network."""
+"""A link is simulated for this many of its relaxation times †, but not longer than the network."""
 
 LEAST = 3.0
 """Least measured time of a link's run, s †; the time before it is at least a second."""
 
 NARROWEST = 50.0
-"""Of a link that is offered all of its rate or more, files find one part in so many †."""
+"""Least rate for files on an overloaded link: its rate divided by this †."""
 
 HOT = 0.8
-"""A link that is offered this share of its rate carries all its calls one by one †."""
+"""From this offered load on, a link carries all its calls one by one †."""
 
 SLOWED = 0.35
-"""Where calls that are not rated take no more of a link, it is slower by that instead of carrying them †."""
+"""If calls that are not rated take at most this share, the link's rate is reduced instead of carrying them †."""
 
 FEWER, BUNDLE = 500, 8000
-"""Bytes in a packet of the flow that stands for them, and of other traffic of other links †: few cost little."""
+"""Packet sizes in bytes for the flow that replaces such calls and for other traffic of other links † (few cost little)."""
 
 PLACE = 0.5e-3
 """Propagation of the rest of the path is rounded to multiples of this, s."""
 
 FAST = 10.0
-"""A flow that begins at a link's node enters at so many times its rate †. A faster link before it is no limit."""
+"""A flow that begins at a link's node enters at this many times its rate †. A faster link before it is no limit."""
 
 BACK = 16
-"""So many links of each path before a link are asked how much they can bring."""
+"""Number of links of each path before a link that may limit its inflow."""
 
 SIZE = 200
 """Bytes of a call's packet on the wire, for the time of transmission †."""
@@ -92,32 +92,32 @@ DEEP = {"discipline": "drop-tail", "capacity": {"packets": 100_000}}
 """A queue that drops nothing."""
 
 WINDOW = 10 * PACKET
-"""What a TCP sender may send at once at its start, bits (RFC 6928)."""
+"""Initial window of a TCP sender, bits (RFC 6928)."""
 
 RATED = 16
-"""So many calls at once are rated, in the mean †. Where the others are simulated, they have the playout `UNRATED`."""
+"""Mean number of rated calls at once †. If the others are simulated, they have the playout `UNRATED`."""
 
 UNRATED = {"strategy": "fixed", "delay": "60 ms"}
-"""Costs less to simulate than a jitter buffer that adapts."""
+"""Cheaper to simulate than an adaptive jitter buffer."""
 
 PLAIN = {"rate", "delay", "queue"}
-"""Keys of a link that neither lose nor hold back packets of which it is offered less than its rate."""
+"""Keys of a link that neither loses nor delays packets while its offered load is below its rate."""
 
 RANKS = 100
-"""A call's waits are represented by so many quantiles, equally far apart."""
+"""Number of quantiles that represent a call's waits, equally far apart."""
 
 _RANKS = (np.arange(RANKS) + 0.5) / RANKS
 
 
 class Features(NamedTuple):
-    """What decides how packets wait on a link, apart from its rate and queue.
+    """Features that determine how packets wait on a link, apart from its rate and queue.
 
     Attributes:
         odds: Logarithm of load / (1 - load).
         wait: Logarithm of an estimate of the mean wait, s.
         local: Share of the files' traffic that begins here.
-        slower, bound: By how many doublings the narrowest links before and after it leave less to files, in the mean.
-        inflow: By how many doublings the links before can bring more than its rate, at most those of `FAST`.
+        slower, bound: Mean number of doublings by which the narrowest links before and after it leave less to files.
+        inflow: Number of doublings by which the links before can exceed its rate, at most those of `FAST`.
     """
 
     odds: float
@@ -130,17 +130,17 @@ class Features(NamedTuple):
 
 @dataclass
 class Link:
-    """What a run says of a link direction.
+    """Result of a run for a link direction.
 
     Attributes:
         losses: Share of each of its calls' packets that the link lost.
-        waits: Of each of its calls `RANKS` quantiles of the wait, s.
+        waits: `RANKS` quantiles of the wait for each of its calls, s.
         late: Cost of lateness of each of its calls, in points of R.
         gaps: The longest gap of speech of each of its calls, s.
-        heard: Of each of its calls: the lost share, the cost of loss in points of R, the mouth-to-ear time less the
+        heard: For each of its calls: the lost share, the cost of loss in points of R, the mouth-to-ear time less the
             95th percentile of delay (s).
-        run: Use, discards, mean wait.
-        windows: How many times as long as the link's run a call in the network is observed, rounded.
+        run: Utilisation, discards, mean wait.
+        windows: Observed time of a call in the network as a multiple of the link's run, rounded.
     """
 
     losses: Numbers
@@ -152,13 +152,13 @@ class Link:
     windows: int = 1
 
     def scaled(self, factor: float, utilisation: float) -> Link:
-        """A link that resembles it, with longer waits and more losses by a factor."""
+        """Returns the result of a similar link, with waits and losses scaled by a factor."""
         run = LinkRun(utilisation, min(self.run.dropped * factor, 1.0), self.run.wait_s * factor)
         losses = np.minimum(self.losses * factor, 1.0)
         return Link(losses, self.waits * factor, self.late, self.gaps, self.heard, run, self.windows)
 
     def pooled(self, several: Sequence[Link]) -> Link:
-        """The same with the calls of all runs, where a run is shorter than what a call in the network lasts through."""
+        """Adds the calls of all runs, if a run is shorter than the observed time of a call in the network."""
         if self.windows == 1:
             return self
         losses, waits, late, gaps = (
@@ -169,7 +169,7 @@ class Link:
 
 
 def odds(load: float) -> float:
-    """Load / (1 - load), of loads from 0.1 % to 99.9 %."""
+    """Returns load / (1 - load), with load limited to 0.1 % to 99.9 %."""
     load = min(max(load, 1e-3), 1 - 1e-3)
     return load / (1 - load)
 
@@ -181,11 +181,11 @@ def direct(group: Group) -> bool:
 
 @dataclass(frozen=True)
 class _Way:
-    """The flows of several groups that come over the same links and go on over the same.
+    """Flows of several groups with the same links before and after this link.
 
     Attributes:
-        early, before, after: The narrowest link before the one that brings them, the one that brings them, and the
-            narrowest after this one; empty where there is none that counts.
+        early, before, after: The narrowest link before `before`, the last upstream link, and the narrowest link after
+            this one; empty if no link is a limit.
         parts: The groups, each with the links of its path before this one and after it.
     """
 
@@ -196,11 +196,11 @@ class _Way:
 
     @property
     def bits(self) -> float:
-        """What they offer, b/s."""
+        """Offered load, b/s."""
         return sum(group.offered_bps for group, *_ in self.parts)
 
     def mean(self, of: dict[str, float]) -> float:
-        """The sum of something over the links of the rest of the path, the mean over flows."""
+        """Returns the sum of a property over the links of the rest of the path, as a mean over flows."""
         sums = (
             group.offered_bps * sum(of[name] for name in (*before, *after))
             for group, before, after in self.parts
@@ -210,16 +210,16 @@ class _Way:
 
 @dataclass(frozen=True)
 class Rest:
-    """What is known of all link directions of a network, by name.
+    """Properties of all link directions of a network, by name.
 
     Attributes:
         rates, delays: Rate, b/s, and propagation, s.
-        offered: What each would carry, b/s.
-        bursts: Rate of files while they fill its queue, b/s: twice what calls leave of it, as in slow start †.
-        packets: Mean size of the packets that its queue holds then, bits.
+        offered: Offered load, b/s.
+        bursts: Rate of files while they fill its queue, b/s: twice the rate that calls leave, as in slow start †.
+        packets: Mean size of the packets in its queue during a burst, bits.
         means: Mean size of the packets that cross it, bits.
         acks: Acknowledgements of files of the other direction, b/s.
-        queues, losses: Each one's queue, and losses where it has any, as a scenario says them.
+        queues, losses: Queue, and losses if any, as in a scenario.
     """
 
     rates: dict[str, float]
@@ -241,7 +241,7 @@ class Alone:
         name: `a>b`.
         edge: The link.
         crossing: Groups with data in this direction.
-        rest: What is known of all link directions.
+        rest: Properties of all link directions.
     """
 
     def __init__(
@@ -269,7 +269,7 @@ class Alone:
             arrived[before[-1] if before else ""] += group.offered_bps
             if not before and group.mix.lasts_s is None:
                 here.append((group, after))
-            # What calls wait and lose elsewhere would count as of this link.
+            # Calls skip the other links, because their waits and losses there would count for this link.
             ends = (*self._limits(before), self._narrowest(after, name))
             parts[ends if group.mix.kind != "calls" else ("", "", "")].append((group, before, after))
         self._ways = [_Way(*ends, some) for ends, some in sorted(parts.items())]
@@ -280,19 +280,19 @@ class Alone:
         self._calls: dict[str, list[Group]] = defaultdict(list)
         for group, before, _ in ways:
             if direct(group):
-                # Calls that a link without a limit brings come as if they began here.
+                # Calls from a link that is no limit are treated as calls that begin here.
                 limit = before[-1] if before and self._is_limit(before[-1]) else ""
                 self._calls[limit].append(group)
         self.wait_s = self._estimate_s()
 
     @property
     def is_limited(self) -> bool:
-        """Whether the links before can bring no more than the rate, and the link does nothing else to packets."""
+        """Whether the inflow is at most the rate, and the link has no other effect on packets."""
         return self.is_plain and self.inflow_bps <= self.edge.rate_bps * (1 + 1e-9)
 
     @property
     def is_plain(self) -> bool:
-        """Whether the scenario gives the link nothing but a rate, a delay and one queue."""
+        """Whether the scenario sets only a rate, a delay and one queue for the link."""
         given = {**self.network.table.get("links", {}), **self.edge.direction}
         queue = given.get("queue")
         return given.keys() <= PLAIN and not (
@@ -300,16 +300,16 @@ class Alone:
         )
 
     def left(self, name: str) -> float:
-        """What the flows that cross this link and that one find there beside the others, b/s."""
+        """Returns the rate that a link leaves to the flows that cross both links, b/s."""
         rate = self.rest.rates[name]
         return max(rate - self.rest.offered.get(name, 0.0) + self._both[name], rate / NARROWEST)
 
     def _is_limit(self, name: str) -> bool:
-        """Whether a link before this one brings TCP less than a host does."""
+        """Whether a link before this one brings TCP at less than the rate of a host."""
         return self.left(name) < FAST * self.edge.rate_bps
 
     def _limits(self, before: Sequence[str]) -> tuple[str, str]:
-        """The links that limit what a path brings: the narrowest before the last one, and the last one."""
+        """Returns the links that limit the inflow of a path: the narrowest before the last one, and the last one."""
         *rest, last = before if before else [""]
         if last and self._is_limit(last):
             return self._narrowest(rest[::-1], last), last
@@ -317,12 +317,12 @@ class Alone:
         return "", found if found and self._is_limit(found) else ""
 
     def _narrowest(self, names: Sequence[str], than: str = "") -> str:
-        """Where they find least; the first of several. Empty if that is not less than at `than`."""
+        """Returns the first link that leaves the least rate; empty if that is not less than at `than`."""
         found = min(names, key=self.left, default="")
         return "" if found and than and self.left(found) >= self.left(than) else found
 
     def features(self) -> Features:
-        """What decides how packets wait here."""
+        """Returns the features that determine how packets wait here."""
         total = sum(way.bits for way in self._ways) or 1.0
         own = self.left(self.name)
         slower, bound = (
@@ -335,10 +335,11 @@ class Alone:
         return Features(math.log(odds(self.load)), math.log(self.wait_s), self._here, slower, bound, inflow)
 
     def _estimate_s(self) -> float:
-        """An estimate of the mean wait, s: that of M/G/1 with packets in batches (Pollaczek and Khinchine).
+        """Estimates the mean wait, s: M/G/1 with packets in batches (Pollaczek and Khinchine).
 
-        What begins here comes in windows of TCP, which grow to half of a file or to what a round-trip time holds. What
-        other links bring comes packet by packet, and waits only for what comes over another link at the same time.
+        Traffic that begins here arrives in windows of TCP, which grow to half of a file or to the bandwidth-delay
+        product. Traffic from other links arrives packet by packet. It waits only for simultaneous packets of other
+        links.
         """
         rate = self.edge.rate_bps
         batch: float = PACKET
@@ -354,11 +355,11 @@ class Alone:
         return odds(self.load) * (self._here * batch + met * PACKET) / (2 * rate)
 
     def passed(self) -> Link:
-        """What calls meet on a link that is not simulated because its inflow is limited.
+        """Returns the effect on calls of a link that is not simulated because its inflow is limited.
 
-        The links before space packets by their own rate. So a small packet that follows a large one there waits here
-        while the large one is transmitted; it does so wherever files were before it in the same busy time †. Packets
-        of different links may meet, one of each.
+        The links before space packets by their rates. So a small packet that follows a large one there waits here while
+        the large one is transmitted. This happens if files preceded it in the same busy period †. Packets of different
+        links may meet, one of each.
         """
         files = sum(group.offered_bps for group in self._files)
         rate = self.edge.rate_bps
@@ -376,9 +377,9 @@ class Alone:
         return Link(zero, waits[None, :], zero, zero, np.zeros((0, 3)), run)
 
     def relaxation_s(self) -> float:
-        """The time in which the queue of files forgets how it began, s: that of M/M/1, 1 / (µ (1 - √load)²).
+        """Returns the time in which the queue of files forgets its initial state, s: M/M/1, 1 / (µ (1 - √load)²).
 
-        Source: Cohen 1982 (*The Single Server Queue*), part III; the server is what other traffic leaves.
+        Source: Cohen 1982 (*The Single Server Queue*), part III; the server is the rate that other traffic leaves.
         """
         bits = sum(group.offered_bps for group in self._files)
         if not bits:
@@ -389,7 +390,7 @@ class Alone:
         return size / left / (1 - math.sqrt(load)) ** 2 if load < 1 else math.inf
 
     def spans_s(self, runs: int = 1) -> tuple[float, float]:
-        """For how long it is measured in each of several runs, and the time before, whole seconds."""
+        """Returns the measured time of each of several runs and the time before it, in whole seconds."""
         whole, before = self.network.measured_s()
         files = sum(group.per_second for group in self._files)
         relaxation = self.relaxation_s()
@@ -399,7 +400,7 @@ class Alone:
         )
 
     def scenario(self, *, runs: int = 1) -> Scenario:
-        """The scenario, where so many runs there are."""
+        """Returns the scenario of each of `runs` runs."""
         edge = self.edge
         common = {
             key: value
@@ -464,7 +465,7 @@ class Alone:
         }
         frame |= {key: self.network.table[key] for key in ("preset", "hosts") if key in self.network.table}
         late = send_jitter_s(self.network.table)
-        if late > 0:  # what a host adds counts once for each path, and not on every link
+        if late > 0:  # jitter of a host counts once per path, not on every link
             frame["hosts"] = {**frame.get("hosts", {}), "send-jitter": "0 s"}
             for flow in flows:
                 flow["transport"] = _jittered(flow["transport"], late)
@@ -478,37 +479,37 @@ class Alone:
             raise units.reword_error(found, units.place_in_link) from None
 
     def _rated(self) -> tuple[float, int]:
-        """How many calls are rated: the mean number of those that begin here, and how many that other links bring."""
+        """Returns the number of rated calls: the mean of those that begin here, and the fixed number of others."""
         here = min(self._busy(""), RATED)
         brought = sum(self._busy(name) for name in self._calls if name)
         return here, max(round(min(brought, RATED - here)), 1) if brought > 0 and here < RATED else 0
 
     def _busy(self, name: str) -> float:
-        """Mean number of calls at once that a link brings; without a name, of those that begin here."""
+        """Returns the mean number of calls at once from a link; without a name, of those that begin here."""
         return sum(group.busy for group in self._calls.get(name, ()))
 
     @property
     def _bits(self) -> float:
-        """What a call offers, b/s."""
+        """Rate of a call, b/s."""
         return self._mix.bits if self._calls else 0.0
 
     @property
     def _mix(self) -> Mix:
-        """The mix of its calls, of which a network has one."""
+        """The mix of its calls. A network has only one."""
         return next(group.mix for several in self._calls.values() for group in several)
 
     def _brought(self) -> dict[str, float]:
-        """Mean number of calls at once that come over each link before this one and are not rated."""
+        """Returns the mean number of unrated calls at once from each link before this one."""
         busy = {name: self._busy(name) for name in self._calls if name}
         left = 1 - self._rated()[1] / max(sum(busy.values()), 1e-9)
         return {name: several * left for name, several in busy.items() if left > 0}
 
     def _unrated(self) -> float:
-        """What the calls that are not rated offer, b/s."""
+        """Rate of the unrated calls, b/s."""
         return self._bits * (self._busy("") - self._rated()[0] + sum(self._brought().values()))
 
     def _calls_here(self, *, all_others: bool) -> list[dict[str, Any]]:
-        """The flow groups of calls that go into the link directly: those that are rated, and others that begin here."""
+        """Returns the flow groups of calls that go into the link directly: rated ones, and others that begin here."""
         here, brought = self._rated()
         flows = self._arriving("", "x", "y", here)
         if all_others:
@@ -521,7 +522,7 @@ class Alone:
         return flows
 
     def _arriving(self, what: str, from_: str, to: str, busy: float, **other: Any) -> list[dict[str, Any]]:
-        """Calls that arrive and leave, so many at once in the mean: the group `MIX_PLACE` or `MIX_WHAT_PLACE`."""
+        """Returns calls that arrive and leave, `busy` at once on average: the group `MIX_PLACE` or `MIX_WHAT_PLACE`."""
         if busy <= 0:
             return []
         mix = self._mix
@@ -530,7 +531,7 @@ class Alone:
         return [{"name": name, "from": from_, "to": to, **mix.flow, **other, "arrivals": arrivals}]
 
     def _lossy(self, way: _Way) -> dict[str, Any]:
-        """Losses that the scenario gives to the rest of a way: together where they are Bernoulli's, else the first."""
+        """Returns the scenario's losses on the rest of a path: combined if all are Bernoulli, else the first."""
         files = [part for part in way.parts if part[0].mix.lasts_s is None]
         names = [name for part in files[:1] for name in (*part[1], *part[2]) if name in self.rest.losses]
         models = [self.rest.losses[name] for name in names]
@@ -542,12 +543,12 @@ class Alone:
     def _add_link(
         self, name: str, from_: str, to: str, simulated: float
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Another link of the paths, with its rate and queue, and what traffic that is not simulated takes of it.
+        """Adds another link of the paths, with its rate and queue, and with flows for traffic that is not simulated.
 
-        Where calls are simulated there and most traffic goes on over this link, the queue counts packets, and other
-        traffic has packets of mean size; calls that are rated and do not come this way are part of it. Elsewhere other
-        traffic is a few large packets, and the queue counts bytes. Where other traffic takes a multiple of this link's
-        rate, the other link is slower by it. So other traffic costs no more than the link's own.
+        If calls are simulated there and most traffic continues over this link, the queue counts packets and other
+        traffic has packets of mean size. This includes rated calls that do not come this way. Otherwise other traffic
+        is a few large packets, and the queue counts bytes. If other traffic exceeds a multiple of this link's rate, the
+        other link's rate is reduced by it. So other traffic costs no more than the link's traffic.
         """
         queue = self.rest.queues.get(name, self.network.table.get("access", {}).get("queue", "drop-tail"))
         rate = self.rest.rates[name]
@@ -569,7 +570,7 @@ class Alone:
 
 
 def _inflow(paths: set[tuple[str, ...]], rates: dict[str, float]) -> float:
-    """The most that paths can bring, b/s: each link limits what the links before it bring together."""
+    """Returns the highest inflow of paths, b/s: each link limits the sum of its upstream links."""
     if () in paths:
         return math.inf
     before: dict[str, set[tuple[str, ...]]] = defaultdict(set)
@@ -579,7 +580,7 @@ def _inflow(paths: set[tuple[str, ...]], rates: dict[str, float]) -> float:
 
 
 def _steady(name: str, from_: str, to: str, rate: float, size: int) -> list[dict[str, Any]]:
-    """Traffic at a constant rate, b/s, in packets of `size` bytes."""
+    """Returns traffic at a constant rate, b/s, in packets of `size` bytes."""
     if rate <= 0:
         return []
     traffic = {"kind": "cbr", "rate": units.rate_text(float(f"{rate:.6g}")), "payload": f"{size} B"}
@@ -588,7 +589,7 @@ def _steady(name: str, from_: str, to: str, rate: float, size: int) -> list[dict
 
 
 def send_jitter_s(table: dict[str, Any]) -> float:
-    """The most by which packets of a network leave their hosts late, s."""
+    """Returns the greatest delay that a network's hosts add to packets, s."""
     late = table.get("hosts", {}).get("send-jitter")
     if late is None:
         return 0.0 if str(table.get("preset", "")).startswith("ns2") else 1e-3
@@ -596,7 +597,7 @@ def send_jitter_s(table: dict[str, Any]) -> float:
 
 
 def _jittered(transport: Any, late: float) -> Any:
-    """A TCP that sends late by itself, as its host would make it."""
+    """Returns a TCP transport with the send jitter of its host."""
     whole = {"name": transport} if isinstance(transport, str) else dict(transport)
     if not whole["name"].startswith("tcp/"):
         return transport
@@ -604,13 +605,13 @@ def _jittered(transport: Any, late: float) -> Any:
 
 
 def mean_bits(files: float, calls: float, bundled: float = 0.0) -> float:
-    """The mean size of packets, bits, where files, calls and the flow that stands for calls have these rates."""
+    """Returns the mean size of packets, bits, for these rates of files, calls and the flow that replaces calls."""
     packets = files / PACKET + calls / (8 * SIZE) + bundled / (8 * FEWER)
     return (files + calls + bundled) / packets if packets > 0 else PACKET
 
 
 def _resized(queue: Any, unit: str, factor: float) -> Any:
-    """A queue whose capacity counts packets, with so many times that number in another unit or of other packets."""
+    """Converts a queue's capacity in packets to `factor` times that number, in another unit or of other packets."""
     capacity = queue.get("capacity") if isinstance(queue, dict) else None
     if not isinstance(capacity, dict) or "packets" not in capacity:
         return queue
@@ -619,7 +620,7 @@ def _resized(queue: Any, unit: str, factor: float) -> Any:
 
 
 def _flows(from_: str, to: str, groups: Iterable[Group]) -> list[dict[str, Any]]:
-    """One flow group for each mix of groups that enter at the same place, called `MIX_PLACE`."""
+    """Returns one flow group for each mix of groups that enter at the same node, called `MIX_PLACE`."""
     per_second: dict[str, float] = defaultdict(float)
     mixes = {}
     for group in groups:
@@ -635,7 +636,7 @@ def _flows(from_: str, to: str, groups: Iterable[Group]) -> list[dict[str, Any]]
 
 
 def read_link(tables: Any, scenario: Scenario, network: Network, name: str) -> Link:
-    """What a run says of a link. Of one that is slower there than in the network, waits are shorter in proportion."""
+    """Reads the result of a link from a run. For a link with a reduced rate, waits are scaled back."""
     links = tables["links"]
     row = list(links["link"].texts).index("x>y")
     use = [
@@ -682,7 +683,7 @@ def read_link(tables: Any, scenario: Scenario, network: Network, name: str) -> L
 
 
 def _waits(recorded: Any, names: Sequence[str], base: Numbers, begin: float) -> Numbers:
-    """Of each of these flows the quantiles of its packets' waits, s; 0 where none arrived."""
+    """Returns the quantiles of each flow's waits, s; 0 for flows without arrivals."""
     flow, made = recorded["flow"], recorded["created_s"].numbers
     wait = recorded["arrived_s"].numbers - made
     there = np.flatnonzero(np.isfinite(wait) & (made >= begin))
@@ -699,7 +700,7 @@ def _waits(recorded: Any, names: Sequence[str], base: Numbers, begin: float) -> 
 
 
 def light(load: float, wait: float) -> Link:
-    """A link that is not simulated: as often as it is busy a packet waits, exponentially, `wait` s in the mean."""
+    """Returns the result of a link without a simulation: a packet waits with probability `load`, exponentially."""
     busy = min(max(load, 1e-9), 0.95)
     waits = np.where(1 - busy < _RANKS, wait / busy * -np.log((1 - _RANKS) / busy), 0.0)
     zero = np.zeros(1)

@@ -1,4 +1,4 @@
-"""What each link of a network would carry, before anything is run."""
+"""Offered load of each link of a network, before any run."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from fairwave_network.language import Network
 
 BUSIEST = 12
-"""So many link directions are shown, the most loaded first."""
+"""Number of link directions that are shown, the most loaded first."""
 
 LONGEST = 8
-"""So many routes are shown, those with the most hops first."""
+"""Number of routes that are shown, those with the most hops first."""
 
 
 def list_loads(network: Network) -> list[tuple[str, float, float]]:
-    """Link directions with what they would carry and their rate (b/s), the most loaded first."""
+    """Returns link directions with offered load and rate (b/s), the most loaded first."""
     rates = network.rates()
     found = [(name, offered, rates[name]) for name, offered in network.offered().items()]
     return sorted(found, key=lambda one: (-one[1] / one[2], one[0]))
 
 
 def warnings(network: Network) -> list[str]:
-    """A sentence for every link direction that would carry more than its rate."""
+    """Returns a sentence for every link direction with more offered load than its rate."""
     return [
         f"{name} would carry {rate_in_words(offered)}, {offered / rate:.0%} of its {rate_in_words(rate)}: write a "
         "higher rate or a lower load"
@@ -35,12 +35,12 @@ def warnings(network: Network) -> list[str]:
 
 
 def tables(path: str) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
-    """What `fairwave check` says of a network's file: warnings, and tables with title, heads and rows."""
+    """Returns `fairwave check`'s output for a network's file: warnings, and tables with title, headers and rows."""
     return summarise(load(Path(path)))
 
 
 def summarise(network: Network) -> tuple[list[str], list[tuple[str, list[str], list[list[str]]]]]:
-    """Warnings and tables of a network."""
+    """Returns warnings and tables of a network."""
     loads = list_loads(network)
     rows = [
         [name, rate_in_words(rate), rate_in_words(offered), f"{offered / rate:.0%}"]

@@ -1,9 +1,9 @@
-"""From the tables of runs to a network's answer: calls, pairs, links.
+"""Results of a network from the tables of runs: calls, pairs, links.
 
 A call is good from MOS 3.60, fair from 3.10 and poor below (ITU-T G.109, as everywhere in fairwave). A pair's MOS in
-a run is the mean of its calls in that run; its interval is over runs. A pair counts in the band that
-holds its whole 95 % interval. A pair whose interval touches several bands is *undecided*. Calls without a rating (no
-speech within the measured time) count nowhere.
+a run is the mean of its calls in that run; its interval is over runs. A pair counts in the band that contains its whole
+95 % interval. A pair whose interval touches several bands is *undecided*. Calls without a rating (no speech within the
+measured time) are not counted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fairwave_network.language import Network
 
     Answers = Callable[[Sequence[Network], Progress | None], list[list["RunAnswer"]]]
-    """Makes, for each variant of a network, an answer for each seed."""
+    """Returns a result for each variant of a network and each seed."""
 
 BANDS = ("good", "fair", "poor")
 
@@ -52,13 +52,13 @@ FLOW_COLUMNS = (
 
 @dataclass(frozen=True)
 class PairRun:
-    """What one run says of the calls of one pair.
+    """Result of one run for the calls of one pair.
 
     Attributes:
         calls: Rated calls.
         mos: Their mean opinion.
         worst: The least opinion.
-        good, fair, poor: How many calls lie in each band; a call with a gap above 0.5 s is fair at best.
+        good, fair, poor: Number of calls in each band; a call with a gap above 0.5 s is fair at best.
         delay_s: Mean one-way delay of their packets, weighted by packets.
         p95_s: Their 95th percentile of delay, mean over calls, weighted by packets.
         loss: Share of their packets that was lost.
@@ -81,7 +81,7 @@ class PairRun:
 
 @dataclass(frozen=True)
 class LinkRun:
-    """What one run says of one link direction: shares from 0 to 1, seconds."""
+    """Result of one run for one link direction: shares from 0 to 1, seconds."""
 
     utilisation: float
     dropped: float
@@ -99,7 +99,7 @@ class RunAnswer:
 
     @property
     def calls(self) -> Counter[str]:
-        """Rated calls by band."""
+        """Number of rated calls by band."""
         found: Counter[str] = Counter(dict.fromkeys(BANDS, 0))
         for pair in self.pairs.values():
             found += Counter({"good": pair.good, "fair": pair.fair, "poor": pair.poor})
@@ -120,12 +120,12 @@ class RunAnswer:
 
 
 def measure_run(network: Network, tables: Any) -> RunAnswer:
-    """What a run's tables say."""
+    """Computes the results of a run from its tables."""
     found = RunAnswer()
     scale = scale_of("mos")
     assert scale is not None
     files: dict[str, list[Any]] = {}
-    if "flows" in tables:  # a flow has arrived
+    if "flows" in tables:  # missing if no flow arrived
         found.pairs = _pairs(network, tables["flows"], scale)
     if "completions" in tables:
         done = tables["completions"]
@@ -153,7 +153,7 @@ def measure_run(network: Network, tables: Any) -> RunAnswer:
 
 
 def _pairs(network: Network, flows: Any, scale: Scale) -> dict[tuple[str, str], PairRun]:
-    """The rated calls of each pair."""
+    """Returns the rated calls of each pair."""
     names = flows["group"].texts
     values = {name: flows[name].numbers for name in FLOW_COLUMNS}
     order = np.argsort(names, kind="stable")
@@ -182,7 +182,7 @@ def _pairs(network: Network, flows: Any, scale: Scale) -> dict[tuple[str, str], 
 
 
 def capped(band: str, gap_s: float) -> str:
-    """The band of a call with a gap: fair at best above `GAP_S`."""
+    """Returns the band of a call with a gap: fair at best above `GAP_S`."""
     return "fair" if band == "good" and gap_s > GAP_S else band
 
 
@@ -195,9 +195,9 @@ def run(
     network: Network, scenarios: Sequence[Scenario], seeds: Sequence[int], *, threads: int | None = None,
     keep: Keep | None = None, progress: Progress | None = None,
 ) -> list[list[RunAnswer]]:  # fmt: skip
-    """Runs scenarios of a network under the same seeds: for each scenario an answer for each seed.
+    """Runs scenarios of a network under the same seeds: returns a result for each scenario and seed.
 
-    The tables of a run are read as it ends and dropped, a few scenarios at a time.
+    The tables of a run are evaluated and dropped when it ends, a few scenarios at a time.
     """
     answers: list[list[RunAnswer]] = []
     total = len(scenarios) * len(seeds)
@@ -218,7 +218,7 @@ def run(
 
 
 def whole(seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None = None) -> Answers:
-    """Answers by simulating each network as a whole."""
+    """Returns a function that simulates each network as a whole."""
 
     def answers(networks: Sequence[Network], progress: Progress | None) -> list[list[RunAnswer]]:
         scenarios = [network.scenario for network in networks]
@@ -232,7 +232,7 @@ def whole(seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None
 
 
 AT_ONCE = 16
-"""So many runs' tables are held at once."""
+"""Number of runs with tables in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -241,9 +241,9 @@ class Pair:
 
     Attributes:
         mos: Mean over runs with its interval.
-        band: The band that the whole interval lies in, or `undecided`; of a single run, the band of the mean.
+        band: The band that contains the whole interval, or `undecided`; for a single run, the band of the mean.
         calls: Rated calls in all runs.
-        interrupted: Those with a gap above 0.5 s. gap_s: The longest gap, s.
+        interrupted: Calls with a gap above 0.5 s. gap_s: The longest gap, s.
         loss, delay_s, p95_s: Means over runs.
         worst: The least opinion of a call.
     """
@@ -261,13 +261,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class NetworkAnswer:
-    """What runs of one scenario say of a network.
+    """Result of the runs of one scenario of a network.
 
     Attributes:
-        runs: One answer per seed.
+        runs: One result per seed.
         pairs: By names of nodes, those with a rated call.
         links: Means over runs.
-        relevance: The smallest differences to other networks that count.
+        relevance: The smallest relevant differences to other networks.
     """
 
     runs: Sequence[RunAnswer]
@@ -277,7 +277,7 @@ class NetworkAnswer:
 
     @property
     def bands(self) -> Counter[str]:
-        """Pairs by band, those that are undecided apart."""
+        """Number of pairs by band, with undecided pairs counted separately."""
         return Counter(dict.fromkeys(WORDS, 0) | Counter(pair.band for pair in self.pairs.values()))
 
     @property
@@ -297,7 +297,7 @@ class NetworkAnswer:
 
 
 def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
-    """The answers of several seeds put together."""
+    """Combines the results of several seeds."""
     scale = scale_of("mos")
     assert scale is not None
     pairs = {}

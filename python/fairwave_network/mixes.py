@@ -1,4 +1,4 @@
-"""What demands are made of: calls, conferences, video, web and downloads, each as flows that arrive and leave.
+"""Kinds of traffic of demands: calls, conferences, video, web and downloads, each as flows that arrive and leave.
 
 | kind | traffic | transport | lasts (mean, exponential) |
 |---|---|---|---|
@@ -6,9 +6,9 @@
 | `conferences` | microphone and camera of a WebRTC peer | webrtc | 10 min † |
 | `video` | an adaptive stream | CUBIC | 5 min † |
 | `web` | a user who browses | CUBIC | 5 min † |
-| `downloads` | a file, exponential, of mean `size` (1 MB †) | CUBIC | as long as it takes |
+| `downloads` | a file, exponential, of mean `size` (1 MB †) | CUBIC | until it is complete |
 
-A key of the table replaces what the kind says: `traffic`, `transport`, `lasts`, `class`, `dscp`, `playout`.
+These keys of the table replace the values of the kind: `traffic`, `transport`, `lasts`, `class`, `dscp`, `playout`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KEYS = (
 )
 
 HEADERS = 1.04
-"""Bytes on the wire for a byte that TCP carries: 52 of headers for 1448."""
+"""Bytes on the wire per byte of TCP payload: 52 bytes of headers for 1448."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Mix:
     """One kind of traffic of every demand.
 
     Attributes:
-        name: As flow groups are called: letters, digits and `-`.
+        name: Part of the flow groups' names: letters, digits and `-`.
         kind: One of `KINDS`.
-        flow: The keys of its flow groups that all pairs share.
-        lasts_s: Mean length of a flow, seconds; None where it lasts as long as it takes.
+        flow: The common keys of its flow groups.
+        lasts_s: Mean duration of a flow, seconds; None for transfers that last until they are complete.
         bits: Mean rate on the wire while a flow lasts, b/s; for a download its mean size in bits.
-        share: Part of the load; None where `busy` says how many.
-        busy: Mean number of flows at once in the whole network; None where `share` says how much.
+        share: Part of the load; None if `busy` sets the number of flows.
+        busy: Mean number of flows at once in the whole network; None if `share` sets the amount.
     """
 
     name: str
@@ -72,15 +72,15 @@ class Mix:
     busy: float | None
 
     def arrival_rate(self, bits_per_second: float) -> float:
-        """Arrivals in a second that offer so much."""
+        """Returns the arrivals per second that offer this rate."""
         return bits_per_second / (self.bits * (self.lasts_s or 1.0))
 
     def offered(self, per_second: float) -> float:
-        """Bits per second that so many arrivals in a second offer."""
+        """Returns the bits per second that this many arrivals per second offer."""
         return per_second * self.bits * (self.lasts_s or 1.0)
 
     def arrivals(self, per_second: float) -> dict[str, Any]:
-        """The table `arrivals` of a flow group."""
+        """Returns the table `arrivals` of a flow group."""
         table: dict[str, Any] = {"rate": f"{per_second:.12g} per s"}
         if self.lasts_s is not None:
             table["lasts"] = {"distribution": "exponential", "mean": units.span_text(self.lasts_s)}
@@ -89,7 +89,7 @@ class Mix:
 
 
 def read(tables: Any) -> list[Mix]:
-    """The mixes of a scenario; calls and downloads, half of the load each, when it names none †."""
+    """Reads the mixes of a scenario. The default is calls and downloads, half of the load each †."""
     if tables is None:
         tables = [{"kind": "calls", "share": 0.5}, {"kind": "downloads", "share": 0.5}]
     if not isinstance(tables, list) or not tables:
@@ -150,7 +150,7 @@ def _parse_mix(table: Any, at: str) -> Mix:
 
 
 def _own_key(place: str, table: dict[str, Any]) -> str:
-    """The key of a mix from which a key of a flow group comes: `traffic.codec` may be written as `codec`."""
+    """Maps a key of a flow group to the key of a mix: `traffic.codec` may be written as `codec`."""
     key = place.partition("].")[2] or place
     last = key.rpartition(".")[2]
     return last if last in table and key.partition(".")[0] not in table else key
@@ -158,7 +158,7 @@ def _own_key(place: str, table: dict[str, Any]) -> str:
 
 @cache
 def _unit(flow: str, ends: bool) -> float:
-    """What one flow offers: mean bits per second on the wire, or all its bits; taken from the plan of a single link."""
+    """Returns the load of one flow, from a single link's plan: mean bits per second on the wire, or all its bits."""
     import ast
 
     from fairwave.scenario import Scenario

@@ -1,4 +1,4 @@
-"""A network's answer as a page: the map, its failures, the worst pairs, tables."""
+"""Page about a network: the map, its failures, the worst pairs, tables."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def leave(
 
 
 def atlas(network: Network, found: NetworkAnswer, failures: Sequence[Failure], kind: str) -> Atlas:
-    """The map of the answer and its failures."""
+    """Returns the map of the results and the failures."""
     nodes = network.topology.nodes
     degrees = all(node.place is not None for node in nodes.values())
     places = {node.name: node.place for node in nodes.values() if node.place} if degrees else _drawn(network)
@@ -95,7 +95,7 @@ def _state(name: str, found: NetworkAnswer, failed: Sequence[str], pairs: int) -
 
 
 def draw(map_: Atlas, found: NetworkAnswer, path: Path) -> None:
-    """The map as a picture in a file: links by use, nodes by the mean opinion of the calls that begin there."""
+    """Draws the map into a file: links by utilisation, nodes by the mean opinion of the calls that begin there."""
     import matplotlib.pyplot as plt
 
     from fairwave_report import style
@@ -146,7 +146,7 @@ def draw(map_: Atlas, found: NetworkAnswer, path: Path) -> None:
 
 
 def _drawn(network: Network) -> dict[str, tuple[float, float]]:
-    """Places where the file has none for some node: a drawing in which distances follow the numbers of hops."""
+    """Computes positions for a file without them, with distances that follow the numbers of hops."""
     nx = need("networkx", "network")
     graph = nx.Graph([link.ends for link in network.topology.links])
     return {name: (float(x), float(y)) for name, (x, y) in nx.kamada_kawai_layout(graph).items()}

@@ -1,8 +1,9 @@
-"""Opinions of calls that were not simulated, from calls that were: nothing here defines a measure.
+"""Opinions of calls that were not simulated, derived from simulated calls. No measure is defined here.
 
-The simulator rates calls over paths with given delays and losses, a call for each. From these follow the cost of
-delay as a function of the mouth-to-ear time, and MOS as a function of R. The cost of loss has the form of the E-model
-(ITU-T G.107 §7.5), whose one open value follows from the calls of the link runs, as their losses come in bursts.
+The simulator rates calls over paths with given delays and losses, one per path. These ratings determine the cost of
+delay as a function of the mouth-to-ear time, and MOS as a function of R. The cost of loss has the form of the
+E-model (ITU-T G.107 §7.5). Its one free parameter is fitted to the calls of the link runs, because their losses come in
+bursts.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ if TYPE_CHECKING:
 
 DELAYS_MS = (1, 50, 90, 120, 150, 180, 220, 260, 300, 350, 400, 500, 700, 1000)
 LOSSES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.5)
-"""Paths of the calls that are rated."""
+"""Loss rates of the paths of the rated calls."""
 
 LOST = 0.002
-"""Calls that lost less say nothing of the cost of loss."""
+"""Calls with a lower loss are not used for the cost of loss."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """How R and MOS follow from delay and loss.
+    """R and MOS as functions of delay and loss.
 
     Attributes:
-        best: R of a call that costs nothing.
+        best: R of a call without any impairment.
         ear_s, ear_cost: Mouth-to-ear time and its cost in points of R.
         r, mos: R and MOS.
-        slope: Points of R that the cost of loss tends to.
-        half: Lost share at which it is half of them.
+        slope: Upper limit of the cost of loss, points of R.
+        half: Lost share at which the cost is half of that.
         ahead_s: Mouth-to-ear time less the 95th percentile of delay, the median of calls.
     """
 
@@ -59,7 +60,7 @@ class Rating:
     ahead_s: float
 
     def opinion(self, lost: Numbers, p95_s: Numbers, late: Numbers) -> Numbers:
-        """MOS of calls by their lost share, 95th percentile of delay, and cost of lateness."""
+        """Returns the MOS of calls with this lost share, 95th percentile of delay, and cost of lateness."""
         delay = np.interp(p95_s + self.ahead_s, self.ear_s, self.ear_cost)
         r = self.best - delay - self.slope * lost / (lost + self.half) - late
         found: Numbers = np.interp(r, self.r, self.mos)
@@ -67,7 +68,7 @@ class Rating:
 
 
 def mix_of(network: Network) -> Mix:
-    """The mix of the network's calls.
+    """Returns the mix of the network's calls.
 
     Raises:
         fairwave.ScenarioError: The network has calls of more than one kind, or none.
@@ -84,7 +85,7 @@ def mix_of(network: Network) -> Mix:
 
 
 def rate_calls(network: Network, links: Sequence[Link], threads: int | None, keep: Keep | None) -> Rating:
-    """The rating of the network's calls, which are of one mix (`mix_of`)."""
+    """Computes the rating of the network's calls, which have a single mix (`mix_of`)."""
     mix = mix_of(network)
     paths = [(delay, 0.0) for delay in DELAYS_MS] + [(1, lost) for lost in LOSSES]
     table: dict[str, Any] = {"name": "ratings", "duration": "20 s", "link": [], "flow": []}
@@ -115,7 +116,7 @@ def rate_calls(network: Network, links: Sequence[Link], threads: int | None, kee
     known = np.stack([of["units_lost"] / of["units_sent"], of["r_cost_loss"]], axis=1)
     known = np.concatenate([known[known[:, 0] > LOST], heard[heard[:, 0] > LOST, :2]])
     slope, half = _fitted(known)
-    # A call of which no packet arrived has no mouth-to-ear time.
+    # A call without any received packet has no mouth-to-ear time.
     known_ahead = heard[np.isfinite(heard[:, 2]), 2]
     ahead = float(np.median(known_ahead if len(known_ahead) else of["mouth_to_ear_s"][:2] - 1e-3))
     return Rating(
@@ -131,7 +132,7 @@ def rate_calls(network: Network, links: Sequence[Link], threads: int | None, kee
 
 
 def _fitted(known: Numbers) -> tuple[float, float]:
-    """The values of `slope` and `half` with the least squares, `slope` from 20 to 95 and `half` from 0.1 % to 1."""
+    """Fits `slope` (20 to 95) and `half` (0.1 % to 1) by least squares."""
     lost, cost = known.T
     best = (np.inf, 95.0, 0.05)
     for half in np.geomspace(0.001, 1.0, 121):

@@ -1,4 +1,4 @@
-"""Graphs from files and from TopoHub, read by NetworkX; nothing is fetched from anywhere.
+"""Graphs from files and from TopoHub, read by NetworkX without any download.
 
 GraphML (`.graphml`, `.xml`), GML (`.gml`) and node-link JSON (`.json`). A file of XML that declares a document type or
 an entity is refused before it is parsed: entities can make a small file expand without end, or name other files.
@@ -38,10 +38,10 @@ FORMATS = {".graphml": "GraphML", ".xml": "GraphML", ".gml": "GML", ".json": "no
 
 @gated("topology", ScenarioError)
 def from_file(path: Path, place: str) -> nx.Graph:
-    """The graph in a file; a multigraph where the file has parallel edges.
+    """Reads the graph in a file; a multigraph if the file has parallel edges.
 
     Raises:
-        fairwave.ScenarioError: There is no such file, it is too large, or holds no graph.
+        fairwave.ScenarioError: The file does not exist, is too large, or contains no graph.
     """
     kind = FORMATS.get(path.suffix.lower())
     known = ", ".join(FORMATS)
@@ -95,7 +95,7 @@ def from_file(path: Path, place: str) -> nx.Graph:
 
 
 def _gml(data: bytes, name: str) -> str:
-    """The text of a GML file, which lists no more than it may. It nests in brackets and lists without commas."""
+    """Decodes a GML file within the limits on its shape. GML nests in brackets and lists items without commas."""
     check_shape(data, name, "topology")
     check_lines(data, name)
     check_items(len(re.findall(rb"\S+", data)) // 2, name, "topology")
@@ -111,7 +111,7 @@ def _node_link(data: Any) -> nx.Graph:
 
 
 def _refuse_declarations(data: bytes, name: str, place: str) -> None:
-    """Refuses XML that is none, that declares a document type or an entity, or that lists too much or too deep."""
+    """Refuses invalid XML, declarations of a document type or an entity, and too long or too deep documents."""
     parser = expat.ParserCreate()
     count = level = 0
     most = KINDS["topology"].depth or 0
@@ -153,10 +153,10 @@ def _refuse_declarations(data: bytes, name: str, place: str) -> None:
 
 
 def from_topohub(name: Any, place: str) -> nx.Graph:
-    """A graph that TopoHub carries: `sndlib/germany50`, `topozoo/Abilene`.
+    """Returns a graph of TopoHub: `sndlib/germany50`, `topozoo/Abilene`.
 
     Raises:
-        fairwave.ScenarioError: TopoHub has none of that name; the message names the nearest.
+        fairwave.ScenarioError: TopoHub does not have it; the message names the most similar ones.
     """
     topohub = need("topohub", "network")
     data = Path(topohub.__file__).parent / "data"

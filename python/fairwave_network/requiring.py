@@ -1,10 +1,10 @@
-"""`--require` of a network: what all calls, the calls of a pair of nodes, and a link are to meet.
+"""`--require` for a network: conditions on all calls, on the calls of a pair of nodes, and on a link.
 
 - `mos >= 3.6`: the mean opinion of all calls; `mos.berlin>hamburg >= 3.6`: of the calls of one pair;
 - `good >= 95`, `poor <= 1`: the share of the calls in a band, in %;
 - `utilisation.a>b <= 80`, `drop_rate.a>b <= 1` (in %), `mean_wait.a>b <= 20` (in ms): a link direction.
 
-With failures, each condition is judged after each of them, too.
+With failures, each condition is also judged after each failure.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SHARES = ("good", "poor")
 
 @dataclass(frozen=True)
 class NetworkCondition:
-    """A condition and where its measure is read.
+    """A condition and the source of its measure.
 
     Attributes:
         condition: The condition.
@@ -51,7 +51,7 @@ class NetworkCondition:
     where: str
 
     def value(self, run: RunAnswer) -> float:
-        """The measure in one run; NaN if it is not defined there."""
+        """Returns the measure in one run; NaN if it is undefined there."""
         if self.name in SHARES:
             calls = run.calls
             total = sum(calls.values())
@@ -68,10 +68,10 @@ class NetworkCondition:
 
 
 def read(texts: Sequence[str], network: Network) -> list[NetworkCondition]:
-    """Reads requirements, before anything is run.
+    """Reads requirements, before any run.
 
     Raises:
-        AskError: One is no condition, or names a measure, a pair or a link that is not there.
+        AskError: A condition is invalid, or names an unknown measure, pair or link.
     """
     return [_read(text, network) for text in texts]
 
@@ -129,7 +129,7 @@ def _check(where: str, known: Sequence[str], what: str, before: str) -> None:
 def judged(
     wanted: Sequence[NetworkCondition], found: NetworkAnswer, failures: Sequence[Failure] = ()
 ) -> list[Requirement]:
-    """Judges conditions by the network as it is, and after each failure."""
+    """Judges conditions by the original network and after each failure."""
     from fairwave.ask.requiring import judge
 
     answers = [("", found), *((f"without {one.name}", one.answer) for one in failures)]

@@ -1,7 +1,7 @@
 """Routes: shortest by delay, weight or hops; with equal-cost multipath (ECMP) each flow takes one of the shortest.
 
-At each node an equal share of the flows takes each next hop of a shortest path, as routers with ECMP do:
-a path's share is the product of those. Without ECMP the path is the first in the order of names of nodes.
+At each node an equal share of the flows takes each next hop of a shortest path, as routers with ECMP do. A path's share
+is the product of these shares. Without ECMP the path is the first in the order of names of nodes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from fairwave_network.topology import Link, Topology
 
 MOST_PATHS = 8
-"""So many paths of equal cost are used, those with the largest shares."""
+"""Number of paths of equal cost that are used, those with the largest shares."""
 
 Path = tuple[str, ...]
 
 
 def cost(link: Link, by: str) -> int:
-    """A link's cost as a whole number, so that equal costs are equal: nanoseconds or millionths of a weight.
+    """Returns a link's cost as an integer, so that equal costs are equal: nanoseconds or millionths of a weight.
 
     By hops, the delay breaks ties, as in the scenario language: a hop counts 1000 s.
     """
@@ -49,7 +49,7 @@ class Routes:
         self._to: dict[str, dict[str, int]] = {}
 
     def _distances(self, to: str) -> dict[str, int]:
-        """The cost from every node to this one (Dijkstra)."""
+        """Returns the cost from every node to this one (Dijkstra)."""
         if to not in self._to:
             best = {to: 0}
             open_ = [(0, to)]
@@ -65,7 +65,7 @@ class Routes:
         return self._to[to]
 
     def paths(self, from_: str, to: str) -> list[tuple[Path, float]]:
-        """Paths from one node to another, each with its share of the flows; none where no path leads there."""
+        """Returns the paths between two nodes, each with its share of the flows; empty if there is none."""
         left = self._distances(to)
         if from_ not in left:
             return []

@@ -1,14 +1,14 @@
 """A topology: nodes with names and positions, links with rates and delays, checked.
 
-| of a link | from the first of |
+| property of a link | first available source |
 |---|---|
 | rate | `[[link]]`, the edge's `rate` ("100 Mb/s"), its `rate_bps` or `LinkSpeedRaw` (bits per second), `[links]` |
 | delay | `[[link]]`, the edge's `delay` ("5 ms") or `delay_ms`, `[links]`, its `dist` (km), the positions of its ends |
 | weight | the edge's `weight` |
 
 **Assumptions.** Light in a fibre takes 5 µs for a kilometre (refractive index 1.5). Positions are degrees of longitude
-and latitude where the attributes say so (`Longitude`, `lon`, TopoHub's `pos`); a distance is that of the great circle
-on a sphere of 6371 km, and a fibre is as long as that †.
+and latitude if the attributes have such names (`Longitude`, `lon`, TopoHub's `pos`). A distance is the great circle's
+on a sphere of 6371 km, and a fibre has that length †.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PER_KM = 5e-6
 EARTH_KM = 6371.0
 
 POSITIONS = (("Longitude", "Latitude"), ("longitude", "latitude"), ("lon", "lat"))
-"""Attributes that hold degrees."""
+"""Attributes that contain degrees."""
 
 OF_A_LINK = ("rate", "rate_bps", "LinkSpeedRaw", "delay", "delay_ms", "dist", "weight")
 """Attributes of an edge that are read."""
@@ -42,9 +42,9 @@ class Node:
     """A node.
 
     Attributes:
-        name: As the scenario language takes it: letters, digits, `-`.
-        label: As the file has it.
-        place: Longitude and latitude in degrees; None where the file has none.
+        name: Name in the scenario language: letters, digits, `-`.
+        label: Name in the file.
+        place: Longitude and latitude in degrees; None if the file has none.
         values: Its numeric attributes, for weights of a gravity model.
     """
 
@@ -63,7 +63,7 @@ class Link:
         rate_bps: Bits per second.
         delay_s: Propagation, seconds.
         weight: For routes by weight.
-        direction: What else the scenario says of it: `queue`, `loss`.
+        direction: Further keys of the scenario for it: `queue`, `loss`.
     """
 
     ends: tuple[str, str]
@@ -74,7 +74,7 @@ class Link:
 
     @property
     def name(self) -> str:
-        """Its direction there, as links are called in results."""
+        """Name of its forward direction, as in results."""
         return f"{self.ends[0]}>{self.ends[1]}"
 
 
@@ -83,10 +83,10 @@ class Topology:
     """Nodes and links.
 
     Attributes:
-        name: What messages call it.
+        name: Name in messages.
         nodes: By name.
         links: In the order of the file.
-        demands: The file's own demands, by names of nodes; None where it has none.
+        demands: The demands in the file, by names of nodes; None if it has none.
     """
 
     name: str
@@ -95,15 +95,15 @@ class Topology:
     demands: dict[tuple[str, str], float] | None = None
 
     def find_link(self, one: str, other: str) -> Link | None:
-        """The link between two nodes."""
+        """Returns the link between two nodes."""
         ends = {one, other}
         return next((link for link in self.links if set(link.ends) == ends), None)
 
     def find(self, name: Any, place: str) -> str:
-        """The name of a node that a scenario names, by name or label.
+        """Returns the name of a node that a scenario refers to by name or label.
 
         Raises:
-            fairwave.ScenarioError: There is none.
+            fairwave.ScenarioError: There is no such node.
         """
         if name in self.nodes:
             return str(name)
@@ -118,22 +118,22 @@ class Topology:
 
 
 def slug(text: str) -> str:
-    """A name as the scenario language takes it."""
+    """Converts a name to the form that the scenario language accepts."""
     return re.sub(r"[^\w]+|_+", "-", text.strip()).strip("-") or "node"
 
 
 def from_graph(graph: nx.Graph, name: str, common: dict[str, Any], place: str) -> Topology:
-    """The topology of a graph.
+    """Builds the topology of a graph.
 
     Args:
-        graph: As it was read.
-        name: What messages call it.
+        graph: The graph as read.
+        name: Name in messages.
         common: `[links]` of the scenario.
-        place: Of the topology in the scenario.
+        place: Key of the topology in the scenario.
 
     Raises:
-        fairwave.ScenarioError: The graph is in pieces, has loops or parallel edges, names twice, or lacks what a link
-            needs.
+        fairwave.ScenarioError: The graph is not connected, has loops, parallel edges or duplicate names, or lacks a
+            required property of a link.
     """
     nodes, names = _nodes(graph, name, place)
     links: list[Link] = []
@@ -146,7 +146,7 @@ def from_graph(graph: nx.Graph, name: str, common: dict[str, Any], place: str) -
         pair = frozenset(ends)
         if pair in seen:
             if graph.is_directed() and not graph.is_multigraph() and _alike(seen[pair], data):
-                continue  # The same link the other way.
+                continue  # The opposite direction of the same link.
             labels = " and ".join(repr(nodes[end].label) for end in ends)
             raise error(
                 place, f"in {name}, {labels} are joined by more than one edge",
@@ -207,7 +207,7 @@ def _place(data: dict[str, Any]) -> tuple[float, float] | None:
 
 
 def kilometres(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """The great circle's length between two places in degrees (haversine formula)."""
+    """Returns the great-circle distance between two points in degrees (haversine formula)."""
     (lon1, lat1), (lon2, lat2) = ([math.radians(value) for value in place] for place in (one, other))
     half = (
         math.sin((lat2 - lat1) / 2) ** 2 + math.cos(lat1) * math.cos(lat2) * math.sin((lon2 - lon1) / 2) ** 2
@@ -283,7 +283,7 @@ def _check_whole(
 
 
 def _own_demands(graph: nx.Graph, names: dict[Any, str]) -> dict[tuple[str, str], float] | None:
-    """Demands as TopoHub has SNDlib's: from node to node to amount."""
+    """Reads the demands of an SNDlib network in TopoHub's form: node to node to amount."""
     given = graph.graph.get("demands")
     if not isinstance(given, dict) or not given:
         return None
@@ -298,7 +298,7 @@ def _own_demands(graph: nx.Graph, names: dict[Any, str]) -> dict[tuple[str, str]
 
 
 def with_links(topology: Topology, tables: list[dict[str, Any]]) -> Topology:
-    """The topology with what each `[[link]]` says of one link, `between` two nodes."""
+    """Applies each `[[link]]` table to the link `between` its two nodes."""
     links = list(topology.links)
     for number, table in enumerate(tables):
         at = f"link[{number}]"

@@ -1,4 +1,4 @@
-"""How far an answer link by link can be trusted: pairs next to those of the network simulated as a whole."""
+"""Error of an answer link by link: its pairs compared with the network simulated as a whole."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from fairwave_network.measuring import NetworkAnswer
 
 AT = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Quantiles of errors that are shown."""
+"""Shown quantiles of the errors."""
 
 
 @dataclass(frozen=True)
 class Trust:
-    """Errors of an answer link by link, over the pairs that both rate.
+    """Errors of an answer link by link, over the pairs that both answers rate.
 
     Attributes:
-        pairs: How many pairs both rate.
+        pairs: Number of pairs that both rate.
         mos: Quantiles at `AT` of MOS link by link less MOS as a whole.
-        p95: Quantiles at `AT` of the 95th percentile of delay, as a share of that of the whole, less 1.
-        mos_off, p95_off: Medians of the errors' sizes.
+        p95: Quantiles at `AT` of the relative error of the 95th percentile of delay.
+        mos_off, p95_off: Medians of the absolute errors.
     """
 
     pairs: int
@@ -34,14 +34,14 @@ class Trust:
     p95_off: float
 
     def sentence(self) -> str:
-        """Both medians in words."""
+        """Returns both medians in words."""
         return (
             f"Next to the network simulated as a whole, over {self.pairs} pairs: median error {self.mos_off:.2f} MOS, "
             f"and {self.p95_off * 100:.0f} % of the 95th percentile of delay."
         )
 
     def rows(self) -> list[list[str]]:
-        """The quantiles as text, a row per measure."""
+        """Returns the quantiles as text, a row per measure."""
         return [
             ["MOS", *(f"{one:+.2f}" for one in self.mos)],
             ["delay, 95th percentile", *(f"{one * 100:+.0f} %" for one in self.p95)],
@@ -52,7 +52,7 @@ HEADS = ["link by link less whole", *(f"{at:.0%}".replace("%", " %") for at in A
 
 
 def compared(links: NetworkAnswer, whole: NetworkAnswer) -> Trust:
-    """The errors of the first answer."""
+    """Computes the errors of the first answer."""
     both = [pair for pair in links.pairs if pair in whole.pairs]
     mos = np.array([links.pairs[pair].mos.mean - whole.pairs[pair].mos.mean for pair in both])
     p95 = np.array([links.pairs[pair].p95_s / whole.pairs[pair].p95_s - 1 for pair in both])

@@ -1,4 +1,4 @@
-"""Quantities as a network's file writes them: text with a unit."""
+"""Quantities in a network's file: text with a unit."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _QUANTITY = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)\s*([^\s\d]\S*)
 
 
 def error(place: str, what: str, write: str) -> _native.ScenarioError:
-    """An error about a network: where it is, what is wrong, what to write instead. Names may be a stranger's."""
+    """Returns an error about a network: place, problem, remedy. Names in it may come from an untrusted file."""
     return _native.ScenarioError(f"error: {shortened(f'{place}: {what}; {write}')}")
 
 
 def shortened(text: str) -> str:
-    """A text whose longest words are cut, so that an error stays shorter than a screen."""
+    """Cuts the longest words of a text, so that an error stays shorter than a screen."""
     return re.sub(r"(\S{200})\S{20,}", r"\1…", text)
 
 
 MOST_SAID = 5
-"""Errors about one network that are shown."""
+"""Number of errors about one network that are shown."""
 
 
 def reword_error(found: _native.ScenarioError, own_place: Callable[[str], str]) -> _native.ScenarioError:
-    """An error about a scenario that fairwave made as one about the network's file, which the user wrote.
+    """Converts an error about a generated scenario to one about the network's file, which the user wrote.
 
     Args:
         found: The error.
-        own_place: From a key of the scenario to the key of the network's file from which it comes.
+        own_place: Maps a key of the scenario to its source key in the network's file.
     """
     said: dict[str, None] = {}
     for block in str(found).split("\n\n"):
@@ -49,7 +49,7 @@ def reword_error(found: _native.ScenarioError, own_place: Callable[[str], str]) 
 
 
 def place_in_link(place: str) -> str:
-    """The key of a network's file for a key of the scenario of a link alone."""
+    """Maps a key of a single link's scenario to the key of the network's file."""
     return re.sub(r"^flow\[\d+\]", "mix", re.sub(r"^link\[\d+\]", "links", place))
 
 
@@ -72,7 +72,7 @@ LONGEST_S = 1e9
 
 
 def checked_rate(bits_per_second: float, place: str) -> float:
-    """A rate that a link can have: above 0, at most `MOST_BPS`."""
+    """Checks a link's rate: above 0, at most `MOST_BPS`."""
     if not 0 < bits_per_second <= MOST_BPS:
         raise error(
             place,
@@ -83,24 +83,24 @@ def checked_rate(bits_per_second: float, place: str) -> float:
 
 
 def checked_span(seconds: float, place: str) -> float:
-    """A time from 0 to `LONGEST_S`."""
+    """Checks a time: 0 to `LONGEST_S`."""
     if not 0 <= seconds <= LONGEST_S:
         raise error(place, f"{seconds:g} s is no time from 0 to {LONGEST_S:g} s", 'write for example "5 ms"')
     return seconds
 
 
 def rate(value: Any, place: str) -> float:
-    """Bits per second, above 0."""
+    """Reads bits per second, above 0."""
     return checked_rate(_read(value, RATES, place, 'for example "100 Mb/s"'), place)
 
 
 def span(value: Any, place: str) -> float:
-    """Seconds, 0 or more."""
+    """Reads seconds, 0 or more."""
     return checked_span(_read(value, SPANS, place, 'for example "5 ms"'), place)
 
 
 def share(value: Any, place: str) -> float:
-    """A share from 0 on: `0.3`, or `"30 %"`."""
+    """Reads a share, 0 or more: `0.3`, or `"30 %"`."""
     found = math.nan
     if isinstance(value, str):
         number = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", value)
@@ -113,10 +113,10 @@ def share(value: Any, place: str) -> float:
 
 
 def rate_text(bits_per_second: float) -> str:
-    """A rate as the scenario language reads it: whole bits per second."""
+    """Formats a rate for the scenario language: whole bits per second."""
     return f"{round(bits_per_second)} b/s"
 
 
 def span_text(seconds: float) -> str:
-    """A time as the scenario language reads it: whole nanoseconds."""
+    """Formats a time for the scenario language: whole nanoseconds."""
     return f"{round(seconds * 1e9)} ns"

@@ -1,10 +1,11 @@
 """Which link to widen first: candidates are widened one by one, in both directions, under the same random numbers.
 
-Candidates are the links on which the calls of fair and poor pairs lose most: the sum over those pairs' calls of the
-link's discarded share, with its mean wait as a tie's decision (1 s of waiting counts as much as all packets lost †).
-Each candidate's rate is doubled and the network is run again. The gain is computed, not estimated: the paired
-difference of the mean opinion of all calls, and how many calls leave the bands fair and poor. A gain counts if the mean
-opinion or the share of good calls rises by the smallest difference that counts (`fairwave.measuring.relevance`).
+Candidates are the links with the greatest harm to the calls of fair and poor pairs: the sum over those pairs' calls of
+the link's discarded share, with its mean wait as a tie-break (1 s of waiting counts as much as the loss of all
+packets †). Each candidate's rate is doubled and the network runs again. The gain is computed, not estimated: the paired
+difference of the mean opinion of all calls, and the number of calls that leave the bands fair and poor. A gain counts
+if the mean opinion or the share of good calls rises by the smallest relevant difference
+(`fairwave.measuring.relevance`).
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ if TYPE_CHECKING:
     from fairwave_network.measuring import Answers
 
 FACTOR = 2.0
-"""By what a candidate's rate is multiplied."""
+"""Factor of a candidate's rate."""
 
 
 @dataclass(frozen=True)
 class Widened:
-    """A link with a higher rate, and what that brings.
+    """A link with a higher rate, and its effect.
 
     Attributes:
         link: The link, `a>b` for both directions.
         rate_bps: Its new rate.
-        mos: Mean opinion of all calls with it less that without, paired by seed.
-        good: Share of good calls with it less that without, in points, paired by seed.
-        better: Calls of a run that are good with it and were not without, in the mean; negative where it costs some.
-        answer: The network with it.
+        mos: Change of the mean opinion of all calls, paired by seed.
+        good: Change of the share of good calls, in points, paired by seed.
+        better: Mean number of calls per run that become good; negative if fewer calls are good.
+        answer: Result of the network with it.
     """
 
     link: str
@@ -47,7 +48,7 @@ class Widened:
 
 
 def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
-    """Links that take most from calls of pairs that are not good."""
+    """Returns the links with the greatest harm to calls of pairs that are not good."""
     costs: dict[str, float] = {}
     for group in network.groups.values():
         pair = answer.pairs.get(group.pair)
@@ -63,7 +64,7 @@ def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
 
 
 def widened(network: Network, link: str, factor: float = FACTOR) -> Network:
-    """The network in which one link has a higher rate in both directions."""
+    """Returns the network with a higher rate of one link in both directions."""
     links = [
         replace(one, rate_bps=one.rate_bps * factor) if one.name == link else one
         for one in network.topology.links
@@ -74,7 +75,7 @@ def widened(network: Network, link: str, factor: float = FACTOR) -> Network:
 def try_widening(
     network: Network, answer: NetworkAnswer, answers: Answers, most: int, *, progress: Progress | None = None
 ) -> list[Widened]:
-    """Tries the candidates; the best first. `answers` makes the runs, under the seeds of `answer`."""
+    """Tries the candidates and returns the best first. `answers` makes the runs, under the seeds of `answer`."""
     names = candidates(network, answer, most)
     made = [widened(network, name) for name in names]
     found = []

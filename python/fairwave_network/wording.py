@@ -1,4 +1,4 @@
-"""A network's answer in words and tables, for terminal, JSON and page."""
+"""Results of a network in words and tables, for terminal, JSON and page."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from fairwave_network.widening import Widened
 
 WORST = 10
-"""So many pairs, links and failures are shown."""
+"""Number of pairs, links and failures that are shown."""
 
 
 def share(found: Interval) -> str:
-    """A share in % with its interval: `97.1 ± 0.4 %`, `99.8 [97.5, 100.0] %`."""
+    """Formats a share in % with its interval: `97.1 ± 0.4 %`, `99.8 [97.5, 100.0] %`."""
     percent = replace(found, mean=100 * found.mean, low=100 * found.low, high=100 * found.high)
     return percent.text(1, unit="%")
 
 
 def difference(found: Interval) -> str:
-    """A difference of opinion with its interval: `+0.05 ± 0.02 MOS`, `+0.05 [-0.01, +0.30] MOS`."""
+    """Formats a difference of opinion with its interval: `+0.05 ± 0.02 MOS`, `+0.05 [-0.01, +0.30] MOS`."""
     return found.text(2, "+", "MOS")
 
 
 def count_bands(bands: Counter[str]) -> str:
-    """How many pairs lie in each band: `good for 3, fair for 2 and undecided for 1`."""
+    """Counts the pairs in each band: `good for 3, fair for 2 and undecided for 1`."""
     return listed(counted(bands.elements(), "{word} for {count}") or ["rated for none"])
 
 
@@ -46,7 +46,7 @@ def answer(
     network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = (),
     kind: str = "",
 ) -> Answer:  # fmt: skip
-    """The first sentences."""
+    """Returns the first sentences."""
     if not found.pairs:
         return Answer(["No call was rated: no pair of nodes has calls, or the run is too short."])
     bands, calls = found.bands, found.calls
@@ -85,13 +85,13 @@ def answer(
 
 
 def opinion_lost(found: NetworkAnswer, failure: Failure) -> Contrast:
-    """The mean opinion of all calls with a failure, compared with that of the network as it is."""
+    """Compares the mean opinion of all calls with a failure with the original network."""
     with_it, as_it_is = ([run.mos for run in one.runs] for one in (failure.answer, found))
     return contrast(with_it, as_it_is, found.relevance.find(measures.mos()))
 
 
 def gains(found: NetworkAnswer, wide: Widened) -> tuple[Contrast, Contrast]:
-    """What a wider link changes: the mean opinion of all calls, and the share of good calls in points."""
+    """Returns the effect of a wider link on the mean opinion of all calls and on the share of good calls in points."""
     relevant = [found.relevance.find(one) for one in (measures.mos(), measures.loss())]
     opinion = Contrast(wide.mos, relevant[0], relevant[0].difference(found.mos.mean, wide.answer.mos.mean))
     shares = (100 * one.calls["good"].mean for one in (found, wide.answer))
@@ -122,14 +122,14 @@ def _describe_widening(network: Network, found: NetworkAnswer, widened: Sequence
 
 
 def worst_pairs(found: NetworkAnswer, most: int = WORST) -> list[tuple[str, str]]:
-    """Pairs with the least opinion."""
+    """Returns the pairs with the lowest opinion."""
     return sorted(found.pairs, key=lambda pair: (found.pairs[pair].mos.mean, pair))[:most]
 
 
 def list_delays(
     network: Network, found: NetworkAnswer, pair: tuple[str, str]
 ) -> list[tuple[str, float, float, float]]:
-    """Each link of a pair's first path: name, propagation (s), mean wait (s), discarded share, of all packets there."""
+    """Returns for each link of a pair's first path: name, propagation (s), mean wait (s), discarded share."""
     group = next(
         (one for one in network.groups.values() if one.pair == pair and one.mix.kind == "calls"), None
     )
@@ -147,7 +147,7 @@ def list_delays(
 def tables(
     network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = (),
 ) -> list[tuple[str, str, list[str], list[list[str]], str]]:  # fmt: skip
-    """Tables as text: id, title, heads, rows, caption."""
+    """Returns tables as text: id, title, headers, rows, caption."""
     made = []
     rows = []
     for pair in worst_pairs(found):
@@ -219,7 +219,7 @@ def tables(
 def document(
     network: Network, found: NetworkAnswer, widened: Sequence[Widened] = (), failures: Sequence[Failure] = ()
 ) -> dict[str, Any]:
-    """The answer as plain data."""
+    """Returns the result as plain data."""
 
     def interval_data(interval: Interval) -> dict[str, Any]:
         low, high = interval.ends

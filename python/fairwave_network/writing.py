@@ -1,4 +1,4 @@
-"""What a network's answer leaves in a folder: tables per pair and per link, and GraphML with results as attributes."""
+"""Result files of a network: tables per pair and per link, and GraphML with results as attributes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def list_pairs(network: Network, found: NetworkAnswer, failed: str = "") -> list[dict[str, Any]]:
-    """One row per pair: `failed` is empty for the network as it is."""
+    """Returns one row per pair. `failed` is empty for the original network."""
     paths = {group.pair: " ".join(group.path) for group in reversed(network.groups.values())}
     return [
         {
@@ -33,7 +33,7 @@ def list_pairs(network: Network, found: NetworkAnswer, failed: str = "") -> list
 
 
 def list_links(network: Network, found: NetworkAnswer, failed: str = "") -> list[dict[str, Any]]:
-    """One row per link direction."""
+    """Returns one row per link direction."""
     rates, offered = network.rates(), network.offered()
     return [
         {
@@ -64,9 +64,9 @@ def write(
 
 
 def graph(network: Network, found: NetworkAnswer) -> Any:
-    """The network as a directed graph of NetworkX, with results as attributes of nodes and edges.
+    """Returns the network as a directed NetworkX graph, with results as attributes of nodes and edges.
 
-    A node's MOS is the mean over the pairs that begin there. Fairwave reads the graph again: an edge has `rate_bps` and
+    A node's MOS is the mean over the pairs that begin there. Fairwave can read the graph: an edge has `rate_bps` and
     `delay_ms`.
     """
     nx = need("networkx", "network")
