@@ -120,9 +120,9 @@ def test_a_claim_that_is_better_here_and_alike_there_is_alike():
 
 def test_a_claim_of_equality_holds_where_values_are_alike():
     measured = over({("udp",): around(100), ("vegas",): around(101), ("real",): around(90)}, ["transport"])
-    assert comparisons.at_least(measured, "udp", ["vegas"]).verdict() is Verdict.REPRODUCED
-    assert comparisons.at_least(measured, "real", ["vegas"]).verdict() is Verdict.NOT_REPRODUCED
-    assert comparisons.at_least(measured, "udp", ["vegas"], margin=0.001).verdict() is Verdict.NOT_REPRODUCED
+    assert comparisons.is_at_least(measured, "udp", ["vegas"]).verdict() is Verdict.REPRODUCED
+    assert comparisons.is_at_least(measured, "real", ["vegas"]).verdict() is Verdict.NOT_REPRODUCED
+    assert comparisons.is_at_least(measured, "udp", ["vegas"], margin=0.001).verdict() is Verdict.NOT_REPRODUCED
 
 
 def test_a_slope_must_add_up_to_a_difference_that_counts():
@@ -140,7 +140,7 @@ def test_below_is_above_upside_down(samples):
 
 def test_at_least_counts_the_margin_as_equal_and_higher_does_not():
     same = over({("udp",): around(100), ("vegas",): around(100)}, ["transport"])
-    assert comparisons.at_least(same, "udp").verdict() is Verdict.REPRODUCED
+    assert comparisons.is_at_least(same, "udp").verdict() is Verdict.REPRODUCED
     assert comparisons.highest(same, "udp").verdict() is Verdict.ALIKE
 
 
@@ -204,9 +204,9 @@ def test_a_difference_from_a_share_of_the_other():
 
 def test_lines_and_bands():
     measured = over({("a",): around(40), ("b",): around(50)}, ["x"])
-    assert comparisons.above(measured, 30).verdict() is Verdict.REPRODUCED
-    assert comparisons.below(measured, 45).verdict() is Verdict.NOT_REPRODUCED
-    assert comparisons.within(measured, 30, 60).verdict() is Verdict.REPRODUCED
+    assert comparisons.is_above(measured, 30).verdict() is Verdict.REPRODUCED
+    assert comparisons.is_below(measured, 45).verdict() is Verdict.NOT_REPRODUCED
+    assert comparisons.is_within(measured, 30, 60).verdict() is Verdict.REPRODUCED
 
 
 def test_samples_of_several_points_are_refused_by_name():

@@ -102,7 +102,7 @@ def judged(study, name, seeds=range(1, 4)):
     """The verdict about one criterion, and its evidence."""
     claim = next(one for one in study.claims if one.id == name)
     grid = next(one for one in study.grids if one.id == name)
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
     judgement = claim.judge(Data({name: grid.run(list(seeds))}))
     return judgement.verdict, judgement.evidence

@@ -22,7 +22,7 @@ LONG = {"topology.bottleneck.delay": "90 ms"}
 FACTORS = (Factor("delay", "How long?", (Value("20 ms", "§1"), Value("90 ms", "§2", LONG)), "So."),)
 
 WHY = Experiment(
-    "why-S1", "S1", "A path of 90 ms.", (Side("short"), Side("long", changes=LONG)), lambda _: "",
+    "why-S1", "S1", "A path of 90 ms.", (Side("short"), Side("long", changes=LONG)),
     {"delay": lambda data: data.measured(DELAY, "main").averaged("flows").samples()},
 )  # fmt: skip
 
@@ -35,7 +35,7 @@ def study():
         )
         claim = Claim(
             "S1", "Delay is short.", "paper 000 §1", ("main",),
-            lambda data: comparisons.below(data.measured(DELAY, "main"), 50.0),
+            lambda data: comparisons.is_below(data.measured(DELAY, "main"), 50.0),
         )  # fmt: skip
         return Study(
             "voice", "T", "Q", [readings.apply(grid, reading)], claims=[claim], readings=readings,
@@ -71,7 +71,7 @@ def test_readings_of_another_version_go_on_when_they_leave_the_same(folder):
 
 
 def test_what_experiments_left_goes_on_with_the_rest(folder, study, monkeypatch):
-    monkeypatch.setattr(experiments, "version", lambda _: "before")
+    monkeypatch.setattr(experiments, "version", lambda *_: "before")
     (before,) = carry_out(study, folder, threads=1)
     assert len(moving.kept(study, folder)) == 4
     assert moving.adopt("voice", folder, 1) == (4, [])
@@ -83,7 +83,7 @@ def test_what_experiments_left_goes_on_with_the_rest(folder, study, monkeypatch)
 
 
 def test_what_nothing_in_the_study_leaves_does_not_go_on(folder, study, monkeypatch):
-    monkeypatch.setattr(experiments, "version", lambda _: "before")
+    monkeypatch.setattr(experiments, "version", lambda *_: "before")
     carry_out(replace(study, experiments=[replace(WHY, quantities={})]), folder, threads=1)
     assert len(list((folder / "readings").glob("*.json"))) == 4
     assert len(moving.kept(study, folder)) == 2

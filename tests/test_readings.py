@@ -19,7 +19,7 @@ from fairwave_study.claims import Comparison, Evidence, Verdict
 from fairwave_study.design import Candidate
 from fairwave_study.experiments import Experiment, Side
 from fairwave_study.explore import explore
-from fairwave_study.overall import ClaimOverview, JudgedReading, Spreads, about_claim
+from fairwave_study.overall import ClaimOverview, JudgedReading, Spreads, overview_claim
 from fairwave_study.readings import Factor, Readings, Value
 from fairwave_study.shares import Shares, percent, weights, wilson
 from fairwave_study.shelf import Shelf, StoredReading, from_plain, judge, to_plain
@@ -63,7 +63,7 @@ def study_under(reading, readings):
     line = float(reading["line"].split()[0])
 
     def short(data):
-        return comparisons.below(data.measured(DELAY, "main"), line)
+        return comparisons.is_below(data.measured(DELAY, "main"), line)
 
     return Study(
         name="small",
@@ -74,11 +74,11 @@ def study_under(reading, readings):
             Claim("S1", "Delay is short.", "paper 000 §1", ("main",), short),
             Claim(
                 "S2", "Delay is positive.", "paper 001 §1", ("main",),
-                lambda data: comparisons.above(data.measured(DELAY, "main"), 0.0),
+                lambda data: comparisons.is_above(data.measured(DELAY, "main"), 0.0),
             ),
             Claim(
                 "S3", "Delay is negative.", "papers 000 §1; 001 §2", ("main",),
-                lambda data: comparisons.below(data.measured(DELAY, "main"), 0.0),
+                lambda data: comparisons.is_below(data.measured(DELAY, "main"), 0.0),
             ),
         ],
         readings=readings,
@@ -98,7 +98,7 @@ LATE = "mean delay (ms)"
 EXPERIMENT = Experiment(
     "why-S3", "S3", "A path of 90 ms instead of 20 ms.",
     (Side("short"), Side("long", changes={"topology.bottleneck.delay": "90 ms"})),
-    told, {LATE: lambda data: data.measured(DELAY, "main").averaged("flows").samples()},
+    {LATE: lambda data: data.measured(DELAY, "main").averaged("flows").samples()}, told,
 )  # fmt: skip
 
 
@@ -210,16 +210,16 @@ def test_what_decides_is_found_singly_in_pairs_and_by_a_tree_and_chance_is_not()
         return deciding.decided(readings, drawn, verdicts, {"reproduced": 1.0, "not reproduced": 0.0})
 
     alone = told(lambda one: one["c"] == "1")
-    assert alone.by == ["c"]
+    assert alone.factors == ["c"]
     assert alone.singles[0].share == pytest.approx(1.0)
     assert alone.tree.factors == ("c",)
     assert alone.tree.accuracy == 1.0
     both = told(lambda one: one["a"] != one["f"])
-    assert set(both.by) == {"a", "f"}
+    assert set(both.factors) == {"a", "f"}
     assert both.pairs[0].factors == ("a", "f")
     random = np.random.default_rng(5)
     chance = told(lambda _: random.random() < 0.5)
-    assert chance.by == []
+    assert chance.factors == []
     assert not chance.tree.useful
     assert told(lambda _: True).tree is None
 
@@ -265,11 +265,11 @@ def test_shares_have_intervals_from_counts():
 
 def test_what_an_older_ledger_tells_of_shares_can_be_read():
     told = {"n": 128, "reproduced": 65 / 128, "undecided": 0.0, "contradicted": 63 / 128}
-    found = Shares.of_dict(told)
+    found = Shares.from_dict(told)
     assert found.verdict == "hangs on the reading", "51 % of 128 is a coin's share"
     assert np.isnan(found.points)
     assert "points" not in found.to_dict()["intervals"]
-    again = Shares.of_dict(json.loads(json.dumps({**found.to_dict(), "points": None})))
+    again = Shares.from_dict(json.loads(json.dumps({**found.to_dict(), "points": None})))
     assert again.interval("reproduced") == found.interval("reproduced")
 
 
@@ -280,7 +280,7 @@ def test_readings_are_weighted_by_the_plausibility_of_what_decides(readings):
     assert {w for one, w in zip(drawn, found, strict=True) if one["delay"] == "long"} == {1.5}
     assert weights(readings, drawn, []) == [1.0] * 8
     verdicts = ["reproduced" if one["delay"] == "long" else "not reproduced" for one in drawn]
-    told = Shares.of(verdicts, weights=found)
+    told = Shares.from_verdicts(verdicts, weights=found)
     assert told.reproduced == pytest.approx(0.75)
     assert told.n == pytest.approx(8**2 / (4 * 0.25 + 4 * 2.25))
     for wrong in (0.0, -1.0, float("inf"), float("nan")):
@@ -301,13 +301,16 @@ def test_only_readings_that_were_drawn_tell_of_spreads_and_each_once():
     base = Candidate({"a": "base"}, "base")
     copies = [Candidate({"a": f"near {n}"}, "neighbour") for n in range(28)]
     same = {one.key: stored(*sets[0]) for one in (base, *copies)}
-    alone, beside = Spreads.of(drawn, kept), Spreads.of([base, *copies, *drawn], {**kept, **same})
+    alone, beside = (
+        Spreads.from_candidates(drawn, kept),
+        Spreads.from_candidates([base, *copies, *drawn], {**kept, **same}),
+    )
     one = kept[drawn[0].key].claims["S1"]
     assert beside.moderate("S1", one).comparisons[0].spread == alone.moderate("S1", one).comparisons[0].spread
     # Drawn readings that differ in what a comparison does not feel are one witness.
     twice = [*drawn, *(Candidate({"a": f"again {n}"}, "drawn") for n in range(28))]
     more = {**kept, **{one.key: stored(*sets[0]) for one in twice[40:]}}
-    assert Spreads.of(twice, more).moderate("S1", one).comparisons[0].spread == pytest.approx(
+    assert Spreads.from_candidates(twice, more).moderate("S1", one).comparisons[0].spread == pytest.approx(
         alone.moderate("S1", one).comparisons[0].spread
     )
     # What they would have done is what the rule is for.
@@ -326,7 +329,7 @@ def test_a_near_miss_comes_nearer_than_a_firm_contradiction_and_parts_are_counte
 
     firm, miss = (-5.0, -5.01, -5.02), (-3.0, 1.0, 1.0)
     judged = [left("base", "400 ms", *firm), left("drawn", "150 ms", *firm), left("drawn", "400 ms", *miss)]
-    found = about_claim(readings, judged, "S1")
+    found = overview_claim(readings, judged, "S1")
     assert found.closest.startswith("a: it: -0.333")
     assert found.verdict == "undecided"
     assert found.contradicted == 0.5
@@ -389,7 +392,9 @@ def test_sides_that_experiments_share_are_simulated_once(readings, monkeypatch, 
     long = EXPERIMENT.sides[1].changes
     assert [changes for _, changes in asked] == [None, long]
     for side in EXPERIMENT.sides:
-        assert other.of(side.label, "doubled").mean == pytest.approx(2 * one.of(side.label, LATE).mean)
+        assert other.interval(side.label, "doubled").mean == pytest.approx(
+            2 * one.interval(side.label, LATE).mean
+        )
         assert other.verdict(side.label) == one.verdict(side.label)
     # What is kept is each experiment's own.
     alone = replace(study, experiments=[twice])
@@ -452,9 +457,18 @@ def test_words_of_a_study_leave_what_is_kept_as_it_is(tmp_path, monkeypatch):
     before = version("small")
     (package / "experiments.py").write_text("words")
     (package / "explanations.py").write_text("words")
-    for stem in ("study", "claims", "readings", "assumptions", "accounts", "explanations"):
+    for stem in ("study", "claims", "assumptions", "accounts", "explanations"):
         (package / f"{stem}.toml").write_text("words")
     assert version("small") == before
+    readings = "[factors.rate]\nopen = 'O'\n[factors.rate.values.low]\nadmits = 'A'\nchanges = { rate = 1 }\n"
+    (package / "readings.toml").write_text(readings)
+    written = version("small")
+    assert written != before
+    (package / "readings.toml").write_text(readings.replace("'O'", "'Another word'").replace("'A'", "'More'"))
+    assert version("small") == written
+    (package / "readings.toml").write_text(readings.replace("= 1", "= 2"))
+    assert version("small") not in (before, written)
+    (package / "readings.toml").unlink()
     (package / "scenario.toml").write_text("a link")
     assert version("small") != before
     (package / "scenario.toml").unlink()

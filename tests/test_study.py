@@ -7,8 +7,8 @@ import pytest
 
 import fairwave
 from fairwave.measuring import measures
+from fairwave_report.listening import Clip
 from fairwave_study import Assumption, Calibration, Claim, Figure, Grid, Study, Table, comparisons, vary
-from fairwave_study.study import Clip
 from page_links import problems
 from scenarios import CALLS
 

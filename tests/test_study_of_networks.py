@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("topohub", reason="topologies of TopoHub are not installed: fairwave[network]")
 
-from fairwave_studies.network import claims, quantities
 from fairwave_studies.network import points as p
-from fairwave_study.study import Data
+from fairwave_studies.network import quantities, study
+from fairwave_study.parts import Data
 
 
 @pytest.mark.parametrize("name", list(p.NETWORKS))
@@ -24,7 +24,7 @@ def test_the_most_loaded_link_between_nodes_and_of_access_are_offered_95_percent
 
 @pytest.mark.parametrize("name", list(p.NETWORKS))
 def test_a_label_places_its_queue_where_it_says_and_nowhere_else(name):
-    (grid,) = [one for one in p.grids() if one.id == name]
+    (grid,) = [one for one in study().grids if one.id == name]
     for point in grid.points():
         label = str(point.labels["queues"])
         queues = {f"{link['from']}>{link['to']}": link["queue"] for link in point.scenario.to_dict()["link"]}
@@ -39,7 +39,7 @@ def test_a_label_places_its_queue_where_it_says_and_nowhere_else(name):
 def test_every_claim_is_judged_on_a_short_run():
     """Runs of 3 s say nothing of the claims; here they show that each can be judged."""
     data = {}
-    for grid in p.grids():
+    for grid in study().grids:
         axes = dict(grid.axes)
         if "failed" in axes:
             axes["failed"] = {
@@ -48,8 +48,8 @@ def test_every_claim_is_judged_on_a_short_run():
             }
         base = grid.base.with_overrides({"duration": "3 s", "warmup": "1 s"})
         data[grid.id] = replace(grid, base=base, axes=axes).run([1, 2])
-    assert [claim.id for claim in claims.CLAIMS] == [f"N{number}" for number in range(1, 15)]
-    for claim in claims.CLAIMS:
+    assert [claim.id for claim in study().claims] == [f"N{number}" for number in range(1, 15)]
+    for claim in study().claims:
         evidence = claim.evidence(Data(data))
         assert len(evidence.comparisons) == (10 if claim.id in ("N12", "N13", "N14") else 2)
     assert quantities.shown()[1].limits == (0.0, 100.0)

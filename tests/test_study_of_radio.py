@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from fairwave_studies.radio import claims, quantities
 from fairwave_studies.radio import points as p
-from fairwave_study.study import Data
+from fairwave_studies.radio import quantities, study
+from fairwave_study.parts import Data
 
-GRIDS = {grid.id: grid for grid in p.grids()}
+GRIDS = {grid.id: grid for grid in study().grids}
 
 
 def scenarios(grid):
@@ -113,8 +113,8 @@ def test_every_claim_is_judged_on_a_short_run():
         name: replace(grid, base=grid.base.with_overrides({"duration": "4 s", "warmup": "1 s"})).run([1, 2])
         for name, grid in GRIDS.items()
     }
-    assert [claim.id for claim in claims.CLAIMS] == [f"A{number}" for number in range(1, 31)]
-    for claim in claims.CLAIMS:
+    assert [claim.id for claim in study().claims] == [f"A{number}" for number in range(1, 31)]
+    for claim in study().claims:
         evidence = claim.evidence(Data(data))
         assert evidence.comparisons
         assert all(one.undefined == 0 for one in evidence.comparisons), claim.id

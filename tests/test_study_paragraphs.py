@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from fairwave import layers
+from fairwave_study import texts
 from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.experiments import Experiment, FoundExperiment, Side
-from fairwave_study.paragraphs import Paragraph, Paragraphs
+from fairwave_study.paragraphs import Paragraph
 
 SIDES = ("base", "Reno, 1.2 Mb/s", "SACK")
 LOST = "lost, 5 flows (%)"
@@ -15,7 +16,7 @@ STUDIES = ("smoothness", "video", "voice", "dropping")
 
 def found(*means):
     """What an experiment found whose quantity has these means, one per side."""
-    experiment = Experiment("why-X1", "X1", "", tuple(Side(one) for one in SIDES), lambda _: "")
+    experiment = Experiment("why-X1", "X1", "", tuple(Side(one) for one in SIDES))
     spread = np.array([-0.01, 0.0, 0.01])
     evidence, quantities = {}, {}
     for side, mean in zip(SIDES, means, strict=True):
@@ -61,35 +62,33 @@ def test_a_mean_names_only_sides_that_differ_as_they_are_shown():
     assert text(found(1, 1.6, 0.9)) == "1 (2: Reno, 1.2 Mb/s)"
 
 
-def test_code_gives_further_values():
-    assert Paragraph("here", "{times} times", {"times": lambda _: "three"})(found(1, 1, 1)) == "three times"
-
-
 @pytest.mark.parametrize(
-    ("text", "values", "message"),
+    ("text", "message"),
     [
-        ("{median | base | x | 1}", {}, r"why-X1: there is no place \{median \| base"),
-        ("{mean | base | x | y | 1}", {}, "there is no place"),
-        ("{mean | base | x}", {}, "there is no place"),
-        ("{verdict}", {}, "there is no place"),
-        ("{times}", {}, "text and code differ in the values times"),
-        ("no place", {"times": str}, "text and code differ in the values times"),
+        ("{median | base | x | 1}", r"why-X1: there is no place \{median \| base"),
+        ("{mean | base | x | y | 1}", "there is no place"),
+        ("{mean | base | x}", "there is no place"),
+        ("{verdict}", "there is no place"),
+        ("{times}", "there is no place"),
     ],
 )
-def test_what_cannot_be_filled_is_named(text, values, message):
+def test_what_cannot_be_filled_is_named(text, message):
     with pytest.raises(ValueError, match=message):
-        Paragraph("why-X1", text, values)
+        Paragraph("why-X1", text)
 
 
 def test_a_paragraph_is_read_from_the_file_beside_the_code(tmp_path):
     (tmp_path / "experiments.toml").write_text(
         'why-X1 = """\nLost are\n{mean | base | lost, 5 flows (%) | 0} %."""\n'
     )
-    words = Paragraphs(tmp_path)
-    assert list(words) == ["why-X1"]
-    assert words("why-X1")(found(7, 1, 1)) == "Lost are 7 %."
-    with pytest.raises(ValueError, match=r"experiments.toml: why-X2 is missing"):
-        words("why-X2")
+    words = texts.paragraphs(tmp_path, ["why-X1"])
+    assert words["why-X1"](found(7, 1, 1)) == "Lost are 7 %."
+    with pytest.raises(
+        ValueError, match=r"experiment 'why-X2' has an `Experiment` in the study's code and no text"
+    ):
+        texts.paragraphs(tmp_path, ["why-X1", "why-X2"])
+    with pytest.raises(ValueError, match=r"why-X1: this experiment has a text and not an `Experiment`"):
+        texts.paragraphs(tmp_path, [])
 
 
 def test_a_side_that_an_experiment_does_not_have_is_found():
@@ -100,10 +99,6 @@ def test_a_side_that_an_experiment_does_not_have_is_found():
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_paragraph_belongs_to_an_experiment_and_names_its_sides(name):
-    import fairwave_studies
-
-    experiments = {one.id: one for one in layers.study(name).experiments}
-    assert set(Paragraphs(f"{fairwave_studies.__path__[0]}/{name}")) == set(experiments)
-    for one in experiments.values():
+    for one in layers.study(name).experiments:
         assert one.words.place.endswith(one.id)
         assert one.words.unknown(one) == []

@@ -9,8 +9,8 @@ import pytest
 
 from fairwave.layers import studies, study
 from fairwave_study import texts
+from fairwave_study.parts import Assumption
 from fairwave_study.readings import Factor, Value
-from fairwave_study.study import Assumption
 
 CLAIMS = """
 [A1]
@@ -18,6 +18,7 @@ statement = '''
 The first line,
 and the second.'''
 source = "§1"
+grids = ["main"]
 assumptions = ["clock"]
 
 [A2]
@@ -31,9 +32,12 @@ shortened = "Fewer points."
 [factors.clock]
 open = "How fine the clock is."
 ranking = "The coarse one is the default."
+kind = "coarse clock"
 [factors.clock.values."10 ms"]
 admits = "§3"
 flagged = "Rare."
+plausibility = 2
+changes = { a = 1 }
 [factors.clock.values."500 ms"]
 admits = "ns-2"
 
@@ -41,10 +45,6 @@ admits = "ns-2"
 what = "no clock"
 why = "§3 has one"
 """
-
-CLOCK = Factor(
-    "clock", values=(Value("10 ms", changes={"a": 1}, plausibility=2), Value("500 ms")), kind="coarse clock"
-)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def write(tmp_path):
 def test_claims_have_their_words_in_the_order_of_the_file(write):
     found = texts.claims(write("claims", CLAIMS), ["A2", "A1"])
     assert list(found) == ["A1", "A2"]
-    assert found["A1"] == ("The first line, and the second.", "§1", ("clock",))
+    assert found["A1"] == ("The first line, and the second.", "§1", ("main",), (), ("clock",))
     assert found["A2"].assumptions == ()
 
 
@@ -85,32 +85,35 @@ def test_a_text_without_a_test_and_a_test_without_a_text_are_errors(write):
         texts.claims(folder, ["A1", "A2", "A3"])
 
 
-def test_factors_get_their_words_and_keep_what_they_change(write):
-    (found,) = texts.factors(write("readings", READINGS), [CLOCK])
+def test_factors_have_their_words_and_the_changes_of_their_values(write):
+    (found,) = texts.factors(write("readings", READINGS), {"clock": {"500 ms": {"b": 2}}})
     assert found == Factor(
         "clock",
         "How fine the clock is.",
-        (Value("10 ms", "§3", {"a": 1}, 2, "Rare."), Value("500 ms", "ns-2")),
+        (Value("10 ms", "§3", {"a": 1}, 2, "Rare."), Value("500 ms", "ns-2", {"b": 2})),
         "The coarse one is the default.",
         "coarse clock",
     )
+    assert texts.written_changes(write("readings", READINGS)) == {"clock": {"10 ms": {"a": 1}, "500 ms": {}}}
 
 
 @pytest.mark.parametrize(
-    ("bare", "said"),
+    ("changes", "said"),
     [
-        ([], "factors.clock: this factor has a text and not a `Factor` of that id"),
-        ([CLOCK, Factor("rate")], "factor 'rate' has a `Factor` in the study's code and no text"),
-        ([Factor("clock", values=CLOCK.values[:1])], 'factors.clock.values."500 ms": this value has a text'),
+        ({"clocks": {}}, "factors: readings.py changes the factor 'clocks' (did you mean 'clock'?)"),
         (
-            [Factor("clock", values=(*CLOCK.values, Value("1 s")))],
-            'no text: write a table [factors.clock.values."1 s"]',
+            {"clock": {"1 s": {}}},
+            "factors.clock.values: readings.py changes the value '1 s' (did you mean '10 ms'?)",
+        ),
+        (
+            {"clock": {"10 ms": {}}},
+            'factors.clock.values."10 ms" has changes here and in readings.py; keep one',
         ),
     ],
-)  # fmt: skip
-def test_a_factor_or_a_value_without_its_counterpart_is_an_error(write, bare, said):
+)
+def test_changes_in_code_that_do_not_fit_the_file_are_errors(write, changes, said):
     with pytest.raises(ValueError, match=re.escape(said)):
-        texts.factors(write("readings", READINGS), bare)
+        texts.factors(write("readings", READINGS), changes)
 
 
 def test_what_is_refused_and_what_is_shortened_stand_beside_the_factors(write):
@@ -126,16 +129,19 @@ def test_assumptions_have_what_they_need_and_no_more(write):
     assert texts.assumptions(folder) == [Assumption("a", "S", "W", "clock"), Assumption("b", "T", "", "")]
 
 
-def test_accounts_are_joined_with_the_likely_set_up_by_their_paper(write):
-    text = '[009]\nwhy = "W"\n[009.words]\n"coarse clock" = "C"\n[001]\nwhy = "V"\nclosing = "E"\n'
-    folder = write("accounts", text)
-    first, second = texts.accounts(folder, {"001": {"clock": "10 ms"}, "009": {}})
+def test_accounts_name_the_likely_set_up(write):
+    text = '[001]\nwhy = "V"\nclosing = "E"\nsetup = { clock = "10 ms" }\n'
+    text += '[009]\nwhy = "W"\n[009.words]\n"coarse clock" = "C"\n'
+    first, second = texts.accounts(write("accounts", text))
     assert (first.paper, first.setup, first.why, first.words, first.closing) == (
         "001", {"clock": "10 ms"}, "V", {}, "E",
     )  # fmt: skip
-    assert (second.paper, second.words, second.closing) == ("009", {"coarse clock": "C"}, "")
-    with pytest.raises(ValueError, match="009: this account has a text and not a set-up of that id"):
-        texts.accounts(folder, {"001": {}})
+    assert (second.paper, second.setup, second.words, second.closing) == (
+        "009",
+        {},
+        {"coarse clock": "C"},
+        "",
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_mistakes_name_file_and_key(write, stem, text, said):
     read = {
         "claims": lambda: texts.claims(folder, ["A1"]),
         "assumptions": lambda: texts.assumptions(folder),
-        "accounts": lambda: texts.accounts(folder, {"001": {}}),
+        "accounts": lambda: texts.accounts(folder),
         "study": lambda: texts.title(folder),
     }[stem]
     with pytest.raises(ValueError, match=re.escape(said)):
@@ -172,14 +178,16 @@ def test_mistakes_name_file_and_key(write, stem, text, said):
         ("[factor.clock]", "readings.toml: there is no key 'factor' (did you mean 'factors'?)"),
         ("shortened = 'S'", "readings.toml: factors is missing; write a table [factors]"),
         ("[factors.clock]\nopen = 'O'\nranking = 'R'", "factors.clock.values is missing; write a table"),
-        ("[factors.clock]\nkind = 'K'", "factors.clock: there is no key 'kind'"),
+        ("[factors.clock]\nkinds = 'K'", "factors.clock: there is no key 'kinds' (did you mean 'kind'?)"),
+        (READINGS.replace("= 2", "= 0"), 'factors.clock.values."10 ms": value \'10 ms\' has plausibility 0'),
+        (READINGS.replace("= 2", "= 'x'"), 'factors.clock.values."10 ms": '),
         (READINGS.replace('admits = "ns-2"', 'admit = "ns-2"'),
          'readings.toml: factors.clock.values."500 ms": there is no key \'admit\' (did you mean \'admits\'?)'),
     ],
 )  # fmt: skip
 def test_mistakes_in_readings_name_file_and_key(write, text, said):
     with pytest.raises(ValueError, match=re.escape(said)):
-        texts.factors(write("readings", text), [CLOCK])
+        texts.factors(write("readings", text), {})
 
 
 def test_a_list_of_what_is_refused_is_a_list_of_tables(write):
@@ -192,9 +200,9 @@ def test_a_list_of_what_is_refused_is_a_list_of_tables(write):
 
 
 def test_explanations_are_filled_with_what_the_code_gives(write):
-    notes = texts.notes(write("explanations", 'late = """With 80 calls\n{late:.1f} % {{late}}."""\n'))
+    notes = texts.notes(write("explanations", 'late = """With 80 calls\n{late:.1f} % {late:g}."""\n'))
     assert list(notes) == ["late"]
-    assert notes.fill("late", late=2.04) == "With 80 calls 2.0 % {late}."
+    assert notes.fill("late", late=2.04) == "With 80 calls 2.0 % 2.04."
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ The distribution's entry points name what each package offers:
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from fairwave.extras import MissingExtraError, install, lacking
+from fairwave.foreign import parse_toml
 
 LAYERS = {
     "pages": ("a page with figures and audio", "report"),
@@ -38,10 +40,19 @@ def studies() -> list[str]:
     return list(offered("fairwave.studies"))
 
 
+def folder(study: str) -> Path | None:
+    """The folder of a study's package; None if it is no package of files."""
+    spec = find_spec(offered("fairwave.studies")[study].module)
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
 def title(study: str) -> str:
-    """The title of a study, `TITLE` of the module that makes it: the study itself is not made."""
-    module = import_module(offered("fairwave.studies")[study].module)
-    return str(getattr(module, "TITLE", ""))
+    """The title of a study, from the `study.toml` in its folder; empty if it has none. The study itself is not made."""
+    place = folder(study)
+    file = place / "study.toml" if place else None
+    if file is None or not file.is_file():
+        return ""
+    return str(parse_toml(file.read_text(encoding="utf-8"), str(file), "scenario").get("title", ""))
 
 
 def study(name: str) -> Any:

@@ -36,8 +36,9 @@ from fairwave_evaluation.path import (
     wait,
 )
 from fairwave_study import texts
-from fairwave_study.comparisons import above, below
-from fairwave_study.study import Assumption, Study
+from fairwave_study.comparisons import is_above, is_below
+from fairwave_study.parts import Assumption
+from fairwave_study.study import Study
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
     from fairwave.scenario import Scenario
     from fairwave_study.claims import Evidence
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 WORDS = texts.notes(__file__, "controller")
 """Lines and captions, in `controller.toml`."""
@@ -206,7 +207,7 @@ class _ControllerCriteria:
             "Congestion that persists",
             WORDS.fill("collapse"),
             grid,
-            lambda data: below(self.mine(data, rate, "collapse").select(loss=0.5).drop_axes("loss"), 1.0),
+            lambda data: is_below(self.mine(data, rate, "collapse").select(loss=0.5).drop_axes("loss"), 1.0),
             [rate],
             "loss",
             "share of packets lost",
@@ -234,7 +235,7 @@ class _ControllerCriteria:
             "All feedback is lost",
             WORDS.fill("silence"),
             self.grid("silence", base, "flow"),
-            lambda data: below(self.mine(data, sent, "silence"), 10.5),
+            lambda data: is_below(self.mine(data, sent, "silence"), 10.5),
             [sent],
             "controller",
             "controller",
@@ -257,7 +258,7 @@ class _ControllerCriteria:
             "Large buffers",
             WORDS.fill("bufferbloat", round_trip=ROUND_TRIP),
             grid,
-            lambda data: below(self.mine(data, wait(), "bufferbloat"), ROUND_TRIP),
+            lambda data: is_below(self.mine(data, wait(), "bufferbloat"), ROUND_TRIP),
             [wait(), utilisation()],
             "buffer",
             "buffer, bandwidth-delay products",
@@ -302,7 +303,7 @@ class _ControllerCriteria:
             "Fairness among themselves",
             WORDS.fill("fairness"),
             grid,
-            lambda data: above(self.mine(data, fair, "fairness"), 0.9),
+            lambda data: is_above(self.mine(data, fair, "fairness"), 0.9),
             [fair, utilisation()],
             "flows",
             "flows",
@@ -328,7 +329,7 @@ class _ControllerCriteria:
                 "flow",
                 buffer={n: {"topology.bottleneck.queue.capacity": bdp(n)} for n in (1, 4)},
             ),
-            lambda data: above(self.mine(data, share, "newcomer"), 0.5),
+            lambda data: is_above(self.mine(data, share, "newcomer"), 0.5),
             [share],
             "buffer",
             "buffer, bandwidth-delay products",

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave_study.claims import Claim, Comparison, Evidence, Verdict
-from fairwave_study.comparisons import where
-from fairwave_study.study import Figure
+from fairwave_study.comparisons import describe_point
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
     from fairwave.runs.grid import Grid
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 WORDS = {Verdict.REPRODUCED: "met", Verdict.NOT_REPRODUCED: "not met", Verdict.UNDECIDED: "undecided"}
 """What the verdict about a criterion is called."""
@@ -155,7 +155,7 @@ def _pairs(
 ) -> list[tuple[str, np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
     return [
         (
-            f" at {where(point)}" if point else "",
+            f" at {describe_point(point)}" if point else "",
             measured.samples(**point, **{axis: one}),
             measured.samples(**point, **{axis: rival}),
         )

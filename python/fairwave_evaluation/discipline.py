@@ -25,14 +25,15 @@ from fairwave_evaluation.path import PACKET, Choice, bulk, mbps, ms, named, path
 from fairwave_evaluation.trade_off import trade_off
 from fairwave_study import texts
 from fairwave_study.claims import Comparison, Evidence
-from fairwave_study.study import Assumption, Study
+from fairwave_study.parts import Assumption
+from fairwave_study.study import Study
 
 if TYPE_CHECKING:
     import polars as pl
 
     from fairwave.results import Results
     from fairwave.scenario import Scenario
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 WORDS = texts.notes(__file__, "discipline")
 """Lines and captions, in `discipline.toml`."""

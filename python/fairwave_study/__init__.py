@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from fairwave_study.accounts import Account
     from fairwave_study.claims import Claim, Comparison, Evidence, Judgement, Part, Verdict
     from fairwave_study.experiments import Experiment, FoundExperiment, Side
+    from fairwave_study.parts import Assumption, Calibration, Data, Figure, Table
     from fairwave_study.readings import Factor, Reading, Readings, Value
     from fairwave_study.shares import Shares
-    from fairwave_study.study import Assumption, Calibration, Data, Figure, Study, Table
+    from fairwave_study.study import Study, from_folder
 
 __all__ = [
     "Account",
@@ -42,6 +43,7 @@ __all__ = [
     "Table",
     "Value",
     "Verdict",
+    "from_folder",
     "interval",
     "paired",
     "vary",
@@ -54,14 +56,14 @@ _HOMES = {
     "Side": "fairwave_study.experiments",
     "Experiment": "fairwave_study.experiments",
     "Account": "fairwave_study.accounts",
-    "Assumption": "fairwave_study.study",
-    "Calibration": "fairwave_study.study",
+    "Assumption": "fairwave_study.parts",
+    "Calibration": "fairwave_study.parts",
     "Claim": "fairwave_study.claims",
     "Comparison": "fairwave_study.claims",
-    "Data": "fairwave_study.study",
+    "Data": "fairwave_study.parts",
     "Evidence": "fairwave_study.claims",
     "Factor": "fairwave_study.readings",
-    "Figure": "fairwave_study.study",
+    "Figure": "fairwave_study.parts",
     "Grid": "fairwave.runs.grid",
     "Interval": "fairwave.measuring.statistics",
     "Judgement": "fairwave_study.claims",
@@ -70,12 +72,13 @@ _HOMES = {
     "Reading": "fairwave_study.readings",
     "Readings": "fairwave_study.readings",
     "Study": "fairwave_study.study",
-    "Table": "fairwave_study.study",
+    "Table": "fairwave_study.parts",
     "Value": "fairwave_study.readings",
     "Verdict": "fairwave_study.claims",
+    "from_folder": "fairwave_study.study",
     "interval": "fairwave.measuring.statistics",
     "paired": "fairwave.measuring.statistics",
-    "vary": "fairwave.runs.grid",
+    "vary": "fairwave.runs.axes",
 }
 """Which module has what: each is imported when it is first asked for, so that the command line starts at once."""
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairwave_study.overall import by_value, papers
-from fairwave_study.overview import in_words
+from fairwave_study.overall import papers, shares_by_value
+from fairwave_study.overview import describe_changes
 from fairwave_study.shares import percent
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ToldAccount:
         }
 
 
-def told(study: Study, exploration: Exploration) -> list[ToldAccount]:
+def tell_accounts(study: Study, exploration: Exploration) -> list[ToldAccount]:
     """The sections of a study, one per paper of which it gives an account."""
     claims_of = papers(study, exploration.judged[0])
     return [
@@ -94,7 +94,7 @@ def _account(account: Account, study: Study, exploration: Exploration, claims: S
         "What holds in the authors' likely set-up": _likely(account, exploration),
     }
     for kind, factors in _kinds(exploration).items():
-        lines = _of_kind(exploration, claims, factors)
+        lines = _claims_by_kind(exploration, claims, factors)
         if lines or kind in account.words:
             parts[f"What a {kind} brings about"] = [
                 *([account.words[kind]] if kind in account.words else []),
@@ -117,7 +117,7 @@ def _reproduced(exploration: Exploration, name: str) -> str:
 
 def _likely(account: Account, exploration: Exploration) -> list[str]:
     setup = exploration.readings.differs(exploration.readings.complete(account.setup))
-    named = in_words(setup) or "the base reading"
+    named = describe_changes(setup) or "the base reading"
     sentences = [f"The likely set-up: {named}. {account.why}"]
     seeds = ", ".join(map(str, exploration.others))
 
@@ -143,14 +143,14 @@ def _kinds(exploration: Exploration) -> dict[str, list[str]]:
     return found
 
 
-def _of_kind(exploration: Exploration, claims: Sequence[str], factors: Sequence[str]) -> list[str]:
+def _claims_by_kind(exploration: Exploration, claims: Sequence[str], factors: Sequence[str]) -> list[str]:
     """Per factor the claims that it decides, with the share of readings that reproduce them, value by value."""
     lines = []
     for factor in factors:
-        decided = [name for name in claims if factor in exploration.about[name].decided.by]
+        decided = [name for name in claims if factor in exploration.about[name].decided.factors]
         told = []
         for name in decided:
-            shares = by_value(exploration, name, factor)
+            shares = shares_by_value(exploration, name, factor)
             listed = ", ".join(f"{percent(one.reproduced)} with {value}" for value, one in shares.items())
             told.append(f"{name} is reproduced in {listed}")
         if told:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairwave_study.ledger import Ledger
 
 
-def of_study(
+def answer_study(
     ledger: Ledger,
     judgements: Sequence[Judgement],
     replications: int,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave_study.overall import ClaimOverview
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 
 class Verdict(str, Enum):
@@ -322,7 +322,7 @@ class Part:
     test: Callable[[Data], Evidence]
 
 
-def _of_parts(_: Data) -> Evidence:
+def _refuse(_: Data) -> Evidence:
     """The test of a compound claim, which its parts carry out."""
     raise ValueError("a claim needs a test or parts")
 
@@ -350,7 +350,7 @@ class Claim:
     statement: str
     source: str
     grids: tuple[str, ...]
-    test: Callable[[Data], Evidence] = _of_parts
+    test: Callable[[Data], Evidence] = _refuse
     notes: Mapping[Verdict, str | Callable[[Data], str]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     wordings: Mapping[str, Callable[[Data], Evidence]] = field(default_factory=dict)
@@ -365,7 +365,7 @@ class Claim:
         """
         if not self.parts:
             return self.test(data)
-        if self.test is not _of_parts:
+        if self.test is not _refuse:
             raise ValueError(
                 f"claim {self.id!r} has a test and parts: the test of a compound claim is its parts"
             )

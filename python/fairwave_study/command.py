@@ -53,7 +53,10 @@ def _studies(incomplete: str) -> list[str]:
 def study(
     name: Annotated[
         str,
-        typer.Argument(help="Which study; `fairwave list studies` shows them.", autocompletion=_studies),
+        typer.Argument(
+            help="A study's name (`fairwave list studies` shows them), or the folder of your own study.",
+            autocompletion=_studies,
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(help="Folder for page, figures, data and ledger; out/NAME if left out.")
@@ -108,6 +111,26 @@ def study(
         )
 
 
+def _find_study(name: str) -> Study:
+    """The installed study of that name, or the study in that folder.
+
+    Raises:
+        BadInputError: There is no such study, or the folder has a mistake.
+    """
+    if name not in layers.studies() and Path(name).is_dir():
+        from fairwave_study.study import from_folder
+
+        try:
+            return from_folder(Path(name))
+        except (LookupError, ValueError) as error:
+            raise BadInputError(str(error)) from None
+    try:
+        study: Study = layers.study(name)
+    except LookupError as error:
+        raise BadInputError(str(error)) from None
+    return study
+
+
 def run_study(
     name: str,
     out: Path | None,
@@ -129,10 +152,8 @@ def run_study(
 
     positive("--replications", replications)
     counting = relevance(relevant)
-    try:
-        study = layers.study(name)
-    except LookupError as error:
-        raise BadInputError(str(error)) from None
+    study = _find_study(name)
+    name = study.name
     known = study.pictured()
     if figure is not None and figure not in known:
         raise BadInputError(f"study {name!r} has no figure {figure!r}; there are {', '.join(known)}")
@@ -201,7 +222,7 @@ def carry_out(
         [
             f"{claim}  {statement}",
             f"[{TONES[str(judged.verdict)]}]{judged.word}[/]",
-            *([_over_all(found, claim)] if found is not None else []),
+            *([_describe_overall(found, claim)] if found is not None else []),
             estimate,
         ]
         for claim, statement, judged, estimate in verdict_rows(outcome.ledger.claims)
@@ -257,7 +278,7 @@ def _required(judged: Judgement) -> Requirement:
     return Requirement(text, "undecided", estimate, advice=advice)
 
 
-def _over_all(exploration: Exploration, claim: str) -> str:
+def _describe_overall(exploration: Exploration, claim: str) -> str:
     about = exploration.about.get(claim)
     if about is None:
         return "base reading only"

@@ -10,6 +10,8 @@ import itertools
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -74,13 +76,13 @@ def contrast(
     )
 
 
-def where(point: dict[str, Any]) -> str:
+def describe_point(point: dict[str, Any]) -> str:
     """A point in words: "flows 80, PER 0.01"."""
     return ", ".join(f"{axis} {label}" for axis, label in point.items())
 
 
 def _labelled(what: str, point: dict[str, Any]) -> str:
-    return f"{what} at {where(point)}" if point else what
+    return f"{what} at {describe_point(point)}" if point else what
 
 
 def _rivals(measured: Measured, axis: str, one: Any, rivals: Iterable[Any] | None) -> list[Any]:
@@ -92,7 +94,7 @@ def _rivals(measured: Measured, axis: str, one: Any, rivals: Iterable[Any] | Non
     return others
 
 
-def _against(
+def _compare(
     measured: Measured,
     one: Any,
     rivals: Iterable[Any] | None,
@@ -117,7 +119,7 @@ def _against(
     return Evidence(comparisons)
 
 
-def at_least(
+def is_at_least(
     measured: Measured,
     one: Any,
     rivals: Iterable[Any] | None = None,
@@ -129,10 +131,10 @@ def at_least(
 
     A `margin`, a share of the rival's mean, replaces the smallest difference that counts.
     """
-    return _against(measured, one, rivals, axis, "above", is_strict=False, margin=margin)
+    return _compare(measured, one, rivals, axis, "above", is_strict=False, margin=margin)
 
 
-def at_most(
+def is_at_most(
     measured: Measured,
     one: Any,
     rivals: Iterable[Any] | None = None,
@@ -144,21 +146,21 @@ def at_most(
 
     A `margin`, a share of the rival's mean, replaces the smallest difference that counts.
     """
-    return _against(measured, one, rivals, axis, "below", is_strict=False, margin=margin)
+    return _compare(measured, one, rivals, axis, "below", is_strict=False, margin=margin)
 
 
 def highest(
     measured: Measured, one: Any, rivals: Iterable[Any] | None = None, *, axis: str = "transport"
 ) -> Evidence:
     """`one` has more than each rival at every point."""
-    return _against(measured, one, rivals, axis, "above")
+    return _compare(measured, one, rivals, axis, "above")
 
 
 def lowest(
     measured: Measured, one: Any, rivals: Iterable[Any] | None = None, *, axis: str = "transport"
 ) -> Evidence:
     """`one` has less than each rival at every point."""
-    return _against(measured, one, rivals, axis, "below")
+    return _compare(measured, one, rivals, axis, "below")
 
 
 def differs(
@@ -192,12 +194,17 @@ def differs(
     return Evidence(comparisons)
 
 
-def above(measured: Measured, line: float) -> Evidence:
+def join(*several: Evidence) -> Evidence:
+    """All comparisons together: each of them is needed."""
+    return reduce(and_, several)
+
+
+def is_above(measured: Measured, line: float) -> Evidence:
     """The measure lies above `line` (in its unit) at every point."""
     return Evidence(
         [
             Comparison(
-                where(point) or measured.measure.title,
+                describe_point(point) or measured.measure.title,
                 measured.samples(**point),
                 line,
                 "above",
@@ -208,12 +215,12 @@ def above(measured: Measured, line: float) -> Evidence:
     )
 
 
-def below(measured: Measured, line: float) -> Evidence:
+def is_below(measured: Measured, line: float) -> Evidence:
     """The measure lies below `line` (in its unit) at every point."""
     return Evidence(
         [
             Comparison(
-                where(point) or measured.measure.title,
+                describe_point(point) or measured.measure.title,
                 measured.samples(**point),
                 line,
                 "below",
@@ -224,9 +231,9 @@ def below(measured: Measured, line: float) -> Evidence:
     )
 
 
-def within(measured: Measured, low: float, high: float) -> Evidence:
+def is_within(measured: Measured, low: float, high: float) -> Evidence:
     """The measure lies between `low` and `high` (in its unit) at every point."""
-    return above(measured, low) & below(measured, high)
+    return is_above(measured, low) & is_below(measured, high)
 
 
 def rises(measured: Measured, along: str, *, least: float = 0.0) -> Evidence:
@@ -291,7 +298,7 @@ def less_steep(
                     0.0,
                     "below",
                     measured.measure.unit,
-                    relevant=_over_range(measured, along, *both),
+                    relevant=_least_slope(measured, along, *both),
                 )
             )
     return Evidence(comparisons)
@@ -307,7 +314,7 @@ def _slopes(measured: Measured, along: str, point: dict[str, Any]) -> NDArray[np
     return slopes
 
 
-def _over_range(measured: Measured, along: str, *points: dict[str, Any]) -> float:
+def _least_slope(measured: Measured, along: str, *points: dict[str, Any]) -> float:
     """The smallest slope that counts: the one that adds up to a difference that counts over the whole axis."""
     labels = measured.labels(along)
     each = [measured.samples(**point, **{along: label}) for point in points for label in labels]
@@ -320,7 +327,7 @@ def _trend(measured: Measured, along: str, side: Literal["above", "below"], line
         [
             Comparison(
                 _labelled(f"slope along {along}", point), _slopes(measured, along, point), line, side, unit,
-                relevant=0.0 if line else _over_range(measured, along, point),
+                relevant=0.0 if line else _least_slope(measured, along, point),
             )
             for point in measured.points(without=[along])
         ]

@@ -18,8 +18,8 @@ from fairwave.table_files import write_table
 from fairwave_report import chart
 from fairwave_report import figures as drawing
 from fairwave_report.page import Card, Page, ReadingsView, TableView, WhyView
-from fairwave_study.accounts import told
-from fairwave_study.answer import of_study
+from fairwave_study.accounts import tell_accounts
+from fairwave_study.answer import answer_study
 from fairwave_study.claims import OVERALL_TONES, Verdict
 from fairwave_study.comparisons import counted_by
 from fairwave_study.digest import digest, repeating
@@ -27,7 +27,7 @@ from fairwave_study.experiments import carry_out, picture
 from fairwave_study.explore import explore
 from fairwave_study.forest import forest
 from fairwave_study.ledger import Ledger
-from fairwave_study.study import Data
+from fairwave_study.parts import Data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from fairwave_study.claims import Judgement
     from fairwave_study.experiments import FoundExperiment
     from fairwave_study.overall import Exploration
+    from fairwave_study.parts import Calibration, Figure, Table
     from fairwave_study.readings import Reading
-    from fairwave_study.study import Calibration, Figure, Study, Table
+    from fairwave_study.study import Study
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,11 @@ def conduct(
         raise ValueError(f"replications are 1 or more, not {replications}; usual is 10")
     say = status or (lambda _: None)
     folder = Path(out)
-    study, taken = _under(study, reading)
+    study, taken = _take_reading(study, reading)
     counting = relevance(relevant)
     if settings or counting.changes or figure is not None:
         _refuse_more(explored=explored is not None, why=bool(why))
-    exploration, experiments = _beyond_the_base(study, folder, explored, why, threads, progress, status)
+    exploration, experiments = _explore(study, folder, explored, why, threads, progress, status)
     figures, tables = _chosen(study, figure)
     wanted = _wanted(study, figures, tables, alone=figure is not None)
     # A single figure runs its own points, which claims do not make do with.
@@ -113,7 +114,7 @@ def conduct(
         judgements = [claim.judge(data) for claim in claims]
     if exploration is not None:
         judgements = [replace(one, about=exploration.about.get(one.claim.id)) for one in judgements]
-    accounts = told(study, exploration) if exploration is not None else []
+    accounts = tell_accounts(study, exploration) if exploration is not None else []
     ledger = Ledger(
         study.name, study.title, provenance, judgements, reading=taken, exploration=exploration,
         accounts=accounts, experiments=experiments, settings=dict(settings or {}),
@@ -141,7 +142,7 @@ def conduct(
             kicker=f"Study: {study.name}" if not study.command else study.command,
             claims_are=study.claims_are,
             lead=study.question,
-            answer=of_study(ledger, judgements, replications, study.claims_are),
+            answer=answer_study(ledger, judgements, replications, study.claims_are),
             cards=_cards(ledger, replications, data),
             judgements=judgements,
             forests=forests,
@@ -198,7 +199,7 @@ def _setups(grids: Sequence[Grid]) -> dict[str, str]:
     return found
 
 
-def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]]:
+def _take_reading(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]]:
     """The study under a reading, and that reading, complete."""
     if study.readings is None:
         if reading:
@@ -208,7 +209,7 @@ def _under(study: Study, reading: Reading | None) -> tuple[Study, dict[str, str]
     return (study.readings.whole(taken) if reading else study), taken
 
 
-def _beyond_the_base(
+def _explore(
     study: Study,
     folder: Path,
     explored: int | None,
@@ -234,7 +235,7 @@ def _whys(
         told_of = one.experiment
         title = f"Why {told_of.claim}: {told_of.mechanism.rstrip('.')}"
         drawn = picture(one.to_dict(), folder, provenance, title)
-        found.setdefault(told_of.claim, []).append(WhyView(one.told(), drawn))
+        found.setdefault(told_of.claim, []).append(WhyView(one.paragraph(), drawn))
     return found
 
 

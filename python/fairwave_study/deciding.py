@@ -80,7 +80,7 @@ class ClaimDecision:
     tree: Tree | None
 
     @property
-    def by(self) -> list[str]:
+    def factors(self) -> list[str]:
         """Ids of the factors that decide: those whose share, alone or in a pair, is more than chance."""
         found = [one.factors[0] for one in self.singles if one.p < SIGNIFICANT]
         found += [factor for pair in self.pairs for factor in pair.factors]

@@ -28,7 +28,7 @@ def digest(ledger: Mapping[str, Any], figures: str = "figures") -> str:
         ledger: What `ledger.json` holds.
         figures: Folder of the figures, relative to the page.
     """
-    parts = [f"# {ledger['title']}", ledger["question"], _how(ledger)]
+    parts = [f"# {ledger['title']}", ledger["question"], _describe_runs(ledger)]
     if differs := _differs(ledger):
         changed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
         parts.append(f"**Another reading than the base:** {changed}.")
@@ -51,7 +51,7 @@ def digest(ledger: Mapping[str, Any], figures: str = "figures") -> str:
             *(_claim(claim) for claim in claims),
         ]
     if ledger["experiments"]:
-        parts += ["## Why", *(_why(one, figures) for one in ledger["experiments"])]
+        parts += ["## Why", *(_explain(one, figures) for one in ledger["experiments"])]
     for table in ledger["tables"]:
         source = f" ({table['source']})" if table["source"] else ""
         parts += [f"## {table['title']}{source}", table["caption"], _table(table["columns"], table["rows"])]
@@ -102,7 +102,7 @@ def _differs(ledger: Mapping[str, Any]) -> dict[str, str]:
     return {name: value for name, value in ledger["reading"].items() if base[name] != value}
 
 
-def _how(ledger: Mapping[str, Any]) -> str:
+def _describe_runs(ledger: Mapping[str, Any]) -> str:
     made = ledger["provenance"]
     explored = ledger["exploration"]
     return (
@@ -148,14 +148,12 @@ def _claim(one: Mapping[str, Any]) -> str:
     return f"**{one['id']}** ({one['source']}): {one['verdict']}.{apart} {one['explanation']}{hangs}"
 
 
-def _why(one: Mapping[str, Any], figures: str) -> str:
+def _explain(one: Mapping[str, Any], figures: str) -> str:
     sides = one["sides"]
     labels = [comparison["label"] for comparison in sides[0]["comparisons"]]
     quantities = [quantity["name"] for quantity in sides[0]["quantities"]]
-    found = [
-        {**_by_name(side["comparisons"], "label"), **_by_name(side["quantities"], "name")} for side in sides
-    ]
-    last = _by_name([change for change in one["differences"] if change["side"] == sides[-1]["label"]], "of")
+    found = [{**_index(side["comparisons"], "label"), **_index(side["quantities"], "name")} for side in sides]
+    last = _index([change for change in one["differences"] if change["side"] == sides[-1]["label"]], "of")
     rows = [
         [name, *(_ends(side[name]) for side in found), _ends(last[name])]
         for name in (*labels[:MOST_ROWS], *quantities)
@@ -175,7 +173,7 @@ MOST_ROWS = 12
 """Comparisons of an experiment that a table shows."""
 
 
-def _by_name(several: Iterable[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:
+def _index(several: Iterable[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:
     return {one[key]: one for one in several}
 
 

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     from fairwave.provenance import Provenance
     from fairwave_report.figures import Drawing
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Changes, Reading, Readings
-    from fairwave_study.study import Data, Study
+    from fairwave_study.study import Study
 
 FRESH = (21, 22, 23, 24, 25)
 """Seeds of experiments, on which nothing else is judged."""
@@ -67,17 +68,17 @@ class Experiment:
         claim: Id of the claim that it explains.
         mechanism: What is switched, in one line.
         sides: Two or more; the first is what the others are compared with.
-        words: The paragraph, from what was found; every number comes from there (`fairwave_study.paragraphs`).
-        quantities: Further numbers, one per seed, from the study's data, by name with unit. One that is measured
-            otherwise than before takes another name, since what is kept is found by it.
+        quantities: Further numbers, one per seed, from the study's data, by name with unit. Kept results are found by
+            this name. So rename a quantity if you measure it in another way.
+        words: Writes the paragraph; a study's folder has it in `experiments.toml` (`fairwave_study.paragraphs`).
     """
 
     id: str
     claim: str
     mechanism: str
     sides: tuple[Side, ...]
-    words: Callable[[FoundExperiment], str]
     quantities: Mapping[str, Callable[[Data], NDArray[np.float64]]] = field(default_factory=dict)
+    words: Callable[[FoundExperiment], str] = lambda _: ""
 
 
 def _with_interval(found: Interval, form: str) -> str:
@@ -104,27 +105,27 @@ class FoundExperiment:
         """The claim's verdict on a side."""
         return str(self.evidence[side].verdict())
 
-    def of(self, side: str, label: str) -> Interval:
+    def interval(self, side: str, label: str) -> Interval:
         """The mean of a comparison or quantity on a side, with its interval.
 
         Raises:
             KeyError: There is none of that label.
         """
-        return self._one(side, label).interval()
+        return self._comparison(side, label).interval()
 
     def change(self, label: str, side: str | None = None) -> Interval:
         """How much higher a comparison or quantity is on a side (None: the last) than on the first, seed by seed."""
         labels = self.sides()
         other = side if side is not None else labels[-1]
-        return paired(self._one(other, label).samples, self._one(labels[0], label).samples)
+        return paired(self._comparison(other, label).samples, self._comparison(labels[0], label).samples)
 
     def sides(self) -> list[str]:
         """The labels of the sides, in order."""
         return [one.label for one in self.experiment.sides]
 
-    def each(self, label: str, digits: int = 2) -> str:
+    def list_sides(self, label: str, digits: int = 2) -> str:
         """A comparison or quantity on every side: "0.59 (base), 0.21 (SACK)"."""
-        return ", ".join(f"{self.of(side, label).mean:.{digits}f} ({side})" for side in self.sides())
+        return ", ".join(f"{self.interval(side, label).mean:.{digits}f} ({side})" for side in self.sides())
 
     def moves(self, label: str, side: str | None = None, digits: int = 2) -> str:
         """`change` with its interval: "+0.36 [+0.33, +0.39]"."""
@@ -132,7 +133,7 @@ class FoundExperiment:
 
     def with_interval(self, side: str, label: str, digits: int = 2) -> str:
         """`of` with its interval: "0.59 [0.56, 0.62]"."""
-        return _with_interval(self.of(side, label), f".{digits}f")
+        return _with_interval(self.interval(side, label), f".{digits}f")
 
     def part(self, side: str, name: str) -> str:
         """The verdict of a part of the claim on a side."""
@@ -144,7 +145,7 @@ class FoundExperiment:
         # A band is two comparisons of one number.
         return [one for one in dict.fromkeys(several[0]) if all(one in others for others in several)]
 
-    def _one(self, side: str, label: str) -> Comparison:
+    def _comparison(self, side: str, label: str) -> Comparison:
         if label in self.quantities[side]:
             return self.quantities[side][label]
         for one in self.evidence[side].comparisons:
@@ -152,7 +153,7 @@ class FoundExperiment:
                 return one
         raise KeyError(f"experiment {self.experiment.id!r} has no {label!r} on side {side!r}")
 
-    def told(self) -> str:
+    def paragraph(self) -> str:
         """The paragraph."""
         return self.experiment.words(self)
 
@@ -168,7 +169,7 @@ class FoundExperiment:
             "id": self.experiment.id,
             "claim": self.experiment.claim,
             "mechanism": self.experiment.mechanism,
-            "words": self.told(),
+            "words": self.paragraph(),
             "seeds": list(self.seeds),
             "sides": [
                 {
@@ -179,10 +180,10 @@ class FoundExperiment:
                     "comparisons": [
                         {"label": name, **ends(one.interval()), "line": one.line, "side": one.side}
                         for name in self.labels()
-                        for one in (self._one(side.label, name),)
+                        for one in (self._comparison(side.label, name),)
                     ],
                     "quantities": [
-                        {"name": name, **ends(self.of(side.label, name))}
+                        {"name": name, **ends(self.interval(side.label, name))}
                         for name in self.experiment.quantities
                     ],
                 }
@@ -223,7 +224,7 @@ def carry_out(
     ids = [one.id for one in study.experiments]
     if len(set(ids)) < len(ids):
         raise ValueError(f"two experiments of study {study.name!r} share an id: {', '.join(ids)}")
-    shelf = Shelf(folder / "readings", version(study.name))
+    shelf = Shelf(folder / "readings", version(study.name, study.folder))
     claims = {claim.id for claim in study.claims}
     wanted = [one for one in study.experiments if only is None or one.id in only]
     for one in wanted:

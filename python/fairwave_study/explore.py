@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,9 +29,9 @@ from fairwave_study.overall import (
     BestReading,
     Exploration,
     Spreads,
-    about_claim,
-    all_judged,
+    judge_all,
     most,
+    overview_claim,
     papers,
 )
 from fairwave_study.shelf import Shelf, StoredReading, from_plain, judge, to_plain, version
@@ -76,20 +77,20 @@ def explore(
         raise ValueError(f"study {study.name!r} has one reading only: nothing in it is open")
     readings = study.readings
     say = status or (lambda _: None)
-    shelf = Shelf(Path(out) / "readings", version(study.name))
+    shelf = Shelf(Path(out) / "readings", version(study.name, study.folder))
     setups = {one.paper: readings.complete(one.setup) for one in study.accounts}
     candidates = design.design(readings, count)
     candidates += [design.Candidate(one, "likely") for one in setups.values()]
     run = _ReadingRunner(study, shelf, threads)
     run.carry_out(candidates, SEEDS, progress, say)
-    judged = all_judged(candidates, run.kept)
+    judged = judge_all(candidates, run.kept)
     pairs = _pairs(readings, judged, {one.key for one in candidates})
     if pairs:
         say(f"{len(pairs)} pairs of changes to the base, for claims that no single change turns")
         run.carry_out(pairs, SEEDS, progress, say)
         candidates = [*candidates, *pairs]
-        judged = all_judged(candidates, run.kept)
-    about = {claim: about_claim(readings, judged, claim) for claim in judged[0].evidence}
+        judged = judge_all(candidates, run.kept)
+    about = {claim: overview_claim(readings, judged, claim) for claim in judged[0].evidence}
     claims_of = papers(study, judged[0])
     chosen = {paper: most(readings, judged, claims) for paper, claims in claims_of.items()}
     say(
@@ -102,8 +103,8 @@ def explore(
     again = _distinct([one.candidate for one in (judged[0], *likely.values(), *chosen.values())])
     apart = _ReadingRunner(study, shelf, threads)
     apart.carry_out(again, OTHERS, None, lambda _: None)
-    spreads = Spreads.of(candidates, run.kept)
-    anew = {one.candidate.key: one for one in all_judged(again, apart.kept, spreads=spreads)}
+    spreads = Spreads.from_candidates(candidates, run.kept)
+    anew = {one.candidate.key: one for one in judge_all(again, apart.kept, spreads=spreads)}
 
     def confirmed(paper: str, one: JudgedReading) -> BestReading:
         claims, fresh = claims_of[paper], anew[one.candidate.key]
@@ -185,10 +186,10 @@ class _ReadingRunner:
     ) -> Iterator[tuple[Candidate, dict[str, Any]]]:
         from fairwave.cluster import executor, lost
 
-        assert self.study.readings is not None
-        known = self.study.name in layers.studies()
-        pool = executor() if known else None
-        if pool is None and (workers == 1 or not known):
+        load = _find_loader(self.study)
+        pool = executor() if load is not None else None
+        if load is None or (pool is None and workers == 1):
+            assert self.study.readings is not None
             for one in missing:
                 yield one, to_plain(judge(self.study.readings, one.reading, seeds, self.threads))
             return
@@ -196,11 +197,8 @@ class _ReadingRunner:
             # Fresh processes rather than copies of this one: libraries with threads of their own do not survive that.
             pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
         try:
-            made_by = version(self.study.name)
-            open_ = {
-                pool.submit(_judge_named, self.study.name, one.reading, seeds, made_by): one
-                for one in missing
-            }
+            made_by = version(self.study.name, self.study.folder)
+            open_ = {pool.submit(_judge_elsewhere, load, one.reading, seeds, made_by): one for one in missing}
             while open_:
                 for ended in wait(open_, return_when=FIRST_COMPLETED).done:
                     one = open_.pop(ended)
@@ -244,14 +242,23 @@ def _pairs(readings: Readings, judged: Sequence[JudgedReading], known: set[str])
     return list(found.values())
 
 
-def _judge_named(name: str, reading: Reading, seeds: Sequence[int], made_by: str) -> dict[str, Any]:
-    """`judge` in a process of its own, which finds the study by its name."""
-    if version(name) != made_by:
+def _find_loader(study: Study) -> Callable[[], Study] | None:
+    """A function that loads the study in another process; None if only code makes it."""
+    if study.name in layers.studies() and study.folder in (None, layers.folder(study.name)):
+        return partial(layers.study, study.name)
+    return study.reload
+
+
+def _judge_elsewhere(
+    load: Callable[[], Study], reading: Reading, seeds: Sequence[int], made_by: str
+) -> dict[str, Any]:
+    """`judge` in another process."""
+    study = load()
+    if (found := version(study.name, study.folder)) != made_by:
         raise ValueError(
-            f"a worker has study {name!r} in version {version(name)}, but this is {made_by}: results of different "
+            f"a worker has study {study.name!r} in version {found}, but this is {made_by}: results of different "
             "versions are not mixed; install the same fairwave there"
         )
-    readings = layers.study(name).readings
-    if readings is None:
-        raise ValueError(f"study {name!r} has one reading only")
-    return to_plain(judge(readings, reading, seeds))
+    if study.readings is None:
+        raise ValueError(f"study {study.name!r} has one reading only")
+    return to_plain(judge(study.readings, reading, seeds))

@@ -156,7 +156,7 @@ class ClaimOverview:
             "parts": [
                 {"name": name, "verdict": one.verdict, **one.to_dict()} for name, one in self.parts.items()
             ],
-            "decided_by": self.decided.by,
+            "decided_by": self.decided.factors,
             "shares": {
                 one.factors[0]: one.share for one in self.decided.singles if one.p < deciding.SIGNIFICANT
             },
@@ -230,7 +230,7 @@ class Spreads:
         }
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate], kept: Mapping[str, StoredReading]) -> Spreads:
+    def from_candidates(cls, candidates: Sequence[Candidate], kept: Mapping[str, StoredReading]) -> Spreads:
         """From those candidates that were drawn."""
         keys = dict.fromkeys(one.key for one in candidates if one.kind == "drawn")
         return cls([kept[key] for key in keys])
@@ -246,11 +246,11 @@ class Spreads:
         )
 
 
-def all_judged(
+def judge_all(
     candidates: Sequence[Candidate], kept: Mapping[str, StoredReading], spreads: Spreads | None = None
 ) -> list[JudgedReading]:
     """Readings with what they left, spreads moderated by what the drawn ones tell, or by what is handed in."""
-    known = spreads or Spreads.of(candidates, kept)
+    known = spreads or Spreads.from_candidates(candidates, kept)
     return [
         JudgedReading(
             one, {name: known.moderate(name, evidence) for name, evidence in kept[one.key].claims.items()}
@@ -259,12 +259,12 @@ def all_judged(
     ]
 
 
-def about_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str) -> ClaimOverview:
+def overview_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str) -> ClaimOverview:
     """What became of one claim over all readings."""
     drawn = [one for one in judged if one.candidate.kind == "drawn" and claim in one.verdicts]
     verdicts = [one.verdicts[claim] for one in drawn]
     points = [one.evidence[claim].points() for one in drawn]
-    plain = Shares.of(verdicts, points)
+    plain = Shares.from_verdicts(verdicts, points)
     taken = [one.candidate.reading for one in drawn]
     decided = deciding.decided(readings, taken, verdicts, SCORES)
     apart = [one.evidence[claim].parts() for one in drawn]
@@ -292,9 +292,9 @@ def about_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str)
         ever,
         "" if ever else _closest(judged, claim),
         plain.points,
-        Shares.of(verdicts, points, weights(readings, taken, decided.by)),
+        Shares.from_verdicts(verdicts, points, weights(readings, taken, decided.factors)),
         {
-            name: Shares.of(
+            name: Shares.from_verdicts(
                 [str(one[name].verdict()) for one in apart if name in one],
                 [one[name].points() for one in apart if name in one],
             )
@@ -304,13 +304,13 @@ def about_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str)
     )
 
 
-def by_value(exploration: Exploration, claim: str, factor: str) -> dict[str, Shares]:
+def shares_by_value(exploration: Exploration, claim: str, factor: str) -> dict[str, Shares]:
     """A claim's shares among the readings drawn, by what they take for a factor, in order of its values."""
     found = {}
     for value in exploration.readings.factor(factor).values:
         some = [one for one in exploration.drawn if one.candidate.reading[factor] == value.name]
         some = [one for one in some if claim in one.verdicts]
-        found[value.name] = Shares.of(
+        found[value.name] = Shares.from_verdicts(
             [one.verdicts[claim] for one in some], [one.evidence[claim].points() for one in some]
         )
     return found

@@ -34,7 +34,7 @@ COLOURS = {
 """Verdict to colour."""
 
 
-def in_order(exploration: Exploration) -> list[JudgedReading]:
+def order_readings(exploration: Exploration) -> list[JudgedReading]:
     """The readings drawn, those in which most claims hold first: the order of every strip and matrix."""
     claims = list(exploration.about)
 
@@ -54,7 +54,7 @@ def strip(exploration: Exploration, claim: str) -> list[tuple[str, int, int]]:
         str(Verdict.ALIKE): "same",
     }
     found: list[tuple[str, int, int]] = []
-    for at, one in enumerate(in_order(exploration)):
+    for at, one in enumerate(order_readings(exploration)):
         tone = tones[one.verdicts[claim]]
         if found and found[-1][0] == tone:
             found[-1] = (tone, found[-1][1], found[-1][2] + 1)
@@ -130,7 +130,7 @@ def _matrix(
     claims = list(exploration.about)
     with drawing.canvas("readings-matrix", (9.2, 0.9 + 0.24 * len(claims))) as canvas:
         base = {claim: (given or {}).get(claim, exploration.about[claim].base) for claim in claims}
-        draw_matrix(canvas.subplots(), base, [one.verdicts for one in in_order(exploration)])
+        draw_matrix(canvas.subplots(), base, [one.verdicts for one in order_readings(exploration)])
         legend(canvas)
         return drawing.save(
             canvas,
@@ -221,12 +221,12 @@ def claims_table(exploration: Exploration) -> pl.DataFrame:
                     if one.weighted
                     else None
                 ),
-                "decided by": ", ".join(one.decided.by[:4]) or None,
+                "decided by": ", ".join(one.decided.factors[:4]) or None,
                 "pairs": ", ".join(pairs) or None,
                 "tree": ", ".join(tree.factors) if tree and tree.useful else None,
                 "tree right %": 100 * tree.accuracy if tree else None,
                 "guessing right %": 100 * tree.guessing if tree else None,
-                "turns at": in_words(one.nearest) if one.nearest else None,
+                "turns at": describe_changes(one.nearest) if one.nearest else None,
                 "into": one.turned or None,
             }
         )
@@ -263,7 +263,8 @@ def best_table(exploration: Exploration) -> pl.DataFrame:
                 "held on other seeds": one.held,
                 "which": ", ".join(one.claims) or None,
                 "contradicted on other seeds": ", ".join(one.against) or None,
-                "differs from the base by": in_words(exploration.readings.differs(one.reading)) or "nothing",
+                "differs from the base by": describe_changes(exploration.readings.differs(one.reading))
+                or "nothing",
             }
             for words, readings in several
             for one in readings
@@ -304,7 +305,7 @@ def factors_table(exploration: Exploration) -> pl.DataFrame:
     )
 
 
-def in_words(changes: Any) -> str:
+def describe_changes(changes: Any) -> str:
     """Changes to the base as text: "buffers = 50 kB, red = 1993"."""
     return ", ".join(f"{name} = {value}" for name, value in changes.items())
 
@@ -332,12 +333,12 @@ def sentences(exploration: Exploration, claim: str) -> list[str]:
     if one.nearest is None:
         second = "No reading that was judged turns it."
     else:
-        where = f"nearest to the base with {in_words(one.nearest)} ({one.turned})"
+        where = f"nearest to the base with {describe_changes(one.nearest)} ({one.turned})"
         if len(one.nearest) > FEW:
             where = f"in no reading that differs from the base in fewer than {len(one.nearest)} factors"
         second = f"It turns {where}"
-        if one.decided.by:
-            second += f", and is decided by {_listed(one.decided.by[:3])}"
+        if one.decided.factors:
+            second += f", and is decided by {_listed(one.decided.factors[:3])}"
         if tree and tree.useful:
             second += (
                 f" (a tree on {_listed(tree.factors[:3])} tells {tree.accuracy:.0%} of unseen readings rightly, "

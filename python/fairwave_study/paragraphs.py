@@ -11,29 +11,21 @@ A paragraph names what it wants in braces, with parts between bars:
 - `{each | LABEL | 2}`: the mean on every side: "0.97 (Reno), 0.94 (SACK)".
 - `{verdict | SIDE}` and `{verdict | SIDE | PART}`: the verdict of the claim, or of one of its parts, on a side.
 - `{verdicts}`: a sentence with the verdict on every side; `{parts}`: the same with the verdicts of its parts.
-- `{name}`: what the study's code gives under this name.
 
 Sides and labels are those of the experiment; the last number is that of decimals.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairwave_study import texts
+from fairwave_study.places import fill_places, list_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
     from fairwave_study.experiments import Experiment, FoundExperiment
-
-    Filled = Callable[[FoundExperiment], str]
-
-PLACE = re.compile(r"\{([^{}]*)\}")
-"""A place in a text."""
 
 BAR = " | "
 
@@ -41,8 +33,8 @@ BAR = " | "
 def _mean(found: FoundExperiment, *parts: str) -> str:
     *side, label, digits = parts
     if side:
-        return f"{found.of(side[0], label).mean:.{int(digits)}f}"
-    first, *others = [(name, f"{found.of(name, label).mean:.{int(digits)}f}") for name in found.sides()]
+        return f"{found.interval(side[0], label).mean:.{int(digits)}f}"
+    first, *others = [(name, f"{found.interval(name, label).mean:.{int(digits)}f}") for name in found.sides()]
     differ = ", ".join(f"{value}: {name}" for name, value in others if value != first[1])
     return f"{first[1]} ({differ})" if differ else first[1]
 
@@ -57,11 +49,11 @@ def _change(found: FoundExperiment, *parts: str) -> str:
 
 
 def _difference(found: FoundExperiment, side: str, one: str, other: str, digits: str) -> str:
-    return f"{found.of(side, one).mean - found.of(side, other).mean:.{int(digits)}f}"
+    return f"{found.interval(side, one).mean - found.interval(side, other).mean:.{int(digits)}f}"
 
 
-def _each(found: FoundExperiment, label: str, digits: str) -> str:
-    return found.each(label, int(digits))
+def _list_sides(found: FoundExperiment, label: str, digits: str) -> str:
+    return found.list_sides(label, int(digits))
 
 
 def _verdict(found: FoundExperiment, side: str, part: str = "") -> str:
@@ -85,7 +77,7 @@ KINDS: Mapping[str, tuple[Callable[..., str], tuple[int, ...], int | None]] = {
     "interval": (_interval, (3,), 3),
     "change": (_change, (2, 3), 3),
     "difference": (_difference, (4,), 4),
-    "each": (_each, (2,), None),
+    "each": (_list_sides, (2,), None),
     "verdict": (_verdict, (1, 2), 1),
     "verdicts": (_verdicts, (0,), None),
     "parts": (_parts, (0,), None),
@@ -107,75 +99,40 @@ class Paragraph:
     Attributes:
         place: File and key, for messages.
         text: The text, with places in braces.
-        values: Further values by name, from what was found.
     """
 
     place: str
     text: str
-    values: Mapping[str, Filled] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses places that cannot be filled.
 
         Raises:
-            ValueError: A place is of no kind, has too few or too many parts, or wants a value that nothing gives; or
-                a value has no place. The message names file and key.
+            ValueError: A place is of no kind, or has too few or too many parts. The message names file and key.
         """
-        named = set()
-        for place in PLACE.findall(self.text):
+        for place in list_places(self.text):
             kind, *parts = place.split(BAR)
-            if kind not in KINDS and not parts:
-                named.add(kind)
-            elif not _fits(kind, parts):
+            if not _fits(kind, parts):
                 raise ValueError(
                     f"{self.place}: there is no place {{{place}}}; there are {', '.join(KINDS)}, each with its parts"
                 )
-        if named != set(self.values):
-            wrong = ", ".join(sorted(named ^ set(self.values)))
-            raise ValueError(f"{self.place}: text and code differ in the values {wrong}")
 
     def __call__(self, found: FoundExperiment) -> str:
-        """The paragraph with what was found."""
+        """The paragraph with the numbers that the experiment found."""
 
-        def fill(match: re.Match[str]) -> str:
-            kind, *parts = match[1].split(BAR)
-            return self.values[kind](found) if kind in self.values else KINDS[kind][0](found, *parts)
+        def show(place: str) -> str:
+            kind, *parts = place.split(BAR)
+            return KINDS[kind][0](found, *parts)
 
-        return PLACE.sub(fill, self.text)
+        return fill_places(self.text, show)
 
     def unknown(self, experiment: Experiment) -> list[str]:
         """Places that name a side which the experiment does not have."""
         sides = {one.label for one in experiment.sides}
         found = []
-        for place in PLACE.findall(self.text):
+        for place in list_places(self.text):
             kind, *parts = place.split(BAR)
-            least = KINDS[kind][2] if kind in KINDS else None
+            least = KINDS[kind][2]
             if least is not None and len(parts) >= least and parts[0] not in sides:
                 found.append(place)
         return found
-
-
-class Paragraphs:
-    """The paragraphs of a study.
-
-    Args:
-        package: The study's folder, or a file in it: `__file__`.
-
-    Raises:
-        ValueError: The file is no TOML, or holds something other than texts.
-        OSError: The file cannot be read.
-    """
-
-    def __init__(self, package: str | Path) -> None:
-        self._table = texts.table(package, "experiments")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
-
-    def __call__(self, key: str, **values: Filled) -> Paragraph:
-        """The paragraph of an experiment, to which the code gives some values.
-
-        Raises:
-            ValueError: There is no such text, or one of its places cannot be filled.
-        """
-        return Paragraph(self._table.place(key), self._table.text(key), values)

@@ -69,15 +69,6 @@ class Value:
             )
 
 
-def plain(plausibilities: Mapping[str, float]) -> tuple[Value, ...]:
-    """Values that set nothing by themselves, in order: the study's code asks for them by name.
-
-    Args:
-        plausibilities: Name to plausibility.
-    """
-    return tuple(Value(name, plausibility=one) for name, one in plausibilities.items())
-
-
 @dataclass(frozen=True)
 class Factor:
     """Something that a paper leaves open, with all that it admits; `fairwave_study.texts` adds its words.
@@ -192,13 +183,17 @@ class Readings:
 
     @staticmethod
     def changed(grid: Grid, *changes: Changes) -> Grid:
-        """The grid with these changes, set after all axes and after what was set before."""
+        """The grid with these changes, set after all axes and earlier changes. A table replaces earlier keys in it."""
         before = grid.settings
 
         def settings(labels: dict[str, Label]) -> Overrides:
             found: dict[str, Any] = dict(before(labels)) if before is not None else {}
             for one in changes:
-                found.update(one(grid.id, labels) if callable(one) else one)
+                later = one(grid.id, labels) if callable(one) else one
+                below = tuple(f"{path}." for path in later)
+                found = {path: value for path, value in found.items() if not path.startswith(below)} | dict(
+                    later
+                )
             return found
 
         return replace(grid, settings=settings)

@@ -95,7 +95,7 @@ class Shares:
         }
 
     @classmethod
-    def of_dict(cls, told: Mapping[str, Any]) -> Shares:
+    def from_dict(cls, told: Mapping[str, Any]) -> Shares:
         """From a ledger's entry, of whichever release: what is not in it is unknown."""
         points = told.get("points")
         return cls(
@@ -108,7 +108,7 @@ class Shares:
         )
 
     @classmethod
-    def of(
+    def from_verdicts(
         cls, verdicts: Sequence[str], points: Sequence[bool] = (), weights: Sequence[float] | None = None
     ) -> Shares:
         """From the verdicts of readings, whether their means point the claimed way, and their weights (1 each)."""

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Changes, Reading, Readings
-    from fairwave_study.study import Data
 
 
 @dataclass(frozen=True)
@@ -50,34 +50,42 @@ class StoredReading:
 
 
 AFTERWARDS = (
-    "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "forest",
-    "ledger", "moderation", "overall", "overview", "paragraphs", "shares", "texts",
+    "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "folder",
+    "forest", "ledger", "moderation", "overall", "overview", "paragraphs", "places", "shares", "study", "texts",
 )  # fmt: skip
 """Modules beside this one that only look at what readings left, or choose them."""
 
-TELLING = ("account", "assumptions", "beyond", "experiments", "explanations", "figures", "sweeps", "tables")
+TELLING = ("beyond", "calibrations", "experiments", "explanations", "figures", "sweeps", "tables", "traces")
 """Modules of a study that only show and say what came out; what readings left stays as it is when they change.
 
-So it does when the files of its prose change (`fairwave_study.texts.FILES`).
+A change of its texts (`fairwave_study.texts.FILES`) does the same, except for the changes in `readings.toml`.
 """
 
 
 @cache
-def version(study: str) -> str:
-    """The simulator's version, and a digest of the code that says what this study simulates and measures."""
+def version(study: str, folder: Path | None = None) -> str:
+    """The simulator's version, and a digest of the code that decides what this study simulates and measures.
+
+    Args:
+        study: The study's name.
+        folder: Its folder; that of the package `fairwave_studies` when None.
+    """
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     engine_ = package / "fairwave_study"
     simulated = [package / "fairwave" / name for name in ("runs", "measuring")]
-    for folder in (*simulated, engine_, package / "fairwave_studies" / study):
-        for file in sorted([*folder.rglob("*.py"), *folder.rglob("*.toml")]):
+    own = folder or package / "fairwave_studies" / study
+    for place in (*simulated, engine_, own):
+        for file in sorted([*place.rglob("*.py"), *place.rglob("*.toml")]):
             passed: tuple[str, ...] = ()
-            if folder == engine_:
+            if place == engine_:
                 passed = AFTERWARDS
-            elif folder.parent.name == "fairwave_studies":
+            elif place == own:
                 passed = TELLING if file.suffix == ".py" else texts.FILES
             if file.stem not in passed:
                 digest.update(file.name.encode() + file.read_bytes())
+    if (own / "readings.toml").is_file():
+        digest.update(json.dumps(texts.written_changes(own)).encode())
     return f"{engine()}+{digest.hexdigest()[:12]}"
 
 
@@ -104,7 +112,7 @@ def judge(
     """
     from fairwave.runs.grid import Point, assemble
     from fairwave.scenario_files import prepared
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
     begun = time.process_time()
     study = readings.essential(reading)

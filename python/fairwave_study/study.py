@@ -1,182 +1,28 @@
-"""A study: grids, figures, tables, claims and assumptions as data; running it leaves a folder with everything.
+"""A study: its grids, figures, tables and claims as data, and how it is read from a folder.
 
-What a study says of itself is here; how it is carried out is in `fairwave_study.conduct`.
+`from_folder` reads a folder with fixed file names. `docs/add-a-study.md` describes them with a complete example.
+`fairwave_study.conduct` carries a study out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from fairwave.folders import claimed
-from fairwave_report.figures import Kind
-from fairwave_report.listening import Clip
-from fairwave_study.claims import Claim
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
-    from matplotlib.figure import Figure as Canvas
-
-    from fairwave.measuring.measured import Measured
-    from fairwave.measuring.measures import Measure
     from fairwave.measuring.relevance import Relevance
-    from fairwave.results import Results
-    from fairwave.runs.axes import Label
     from fairwave.runs.grid import Grid
     from fairwave.runs.replication import Progress
+    from fairwave_report.listening import Clip
     from fairwave_study.accounts import Account
+    from fairwave_study.claims import Claim
     from fairwave_study.conduct import Outcome
     from fairwave_study.experiments import Experiment
+    from fairwave_study.parts import Assumption, Calibration, Figure, Table
     from fairwave_study.readings import Reading, Readings
-
-
-class Data:
-    """The results of a study's grids, and measures over them.
-
-    Args:
-        results: Grid's id to its results.
-    """
-
-    def __init__(self, results: Mapping[str, Results]) -> None:
-        self.results = dict(results)
-        self._known: dict[tuple[str, int], tuple[Measure, Measured]] = {}
-
-    def measured(self, measure: Measure, grid: str) -> Measured:
-        """A measure over a grid, taken once.
-
-        Raises:
-            KeyError: That grid has not been run.
-        """
-        if grid not in self.results:
-            raise KeyError(f"grid {grid!r} has not been run; there are {', '.join(self.results)}")
-        key = (grid, id(measure))
-        if key not in self._known:
-            # The measure is kept beside what it gave, so that its id stays taken.
-            self._known[key] = (measure, measure.compute(self.results[grid]))
-        return self._known[key][1]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure: measures of a grid over an axis, one line per label of another.
-
-    Attributes:
-        id: Short name, "000-2"; the stem of its files.
-        title: One line.
-        grid: Id of the grid it reads.
-        measures: What is drawn, one panel each.
-        x: Axis along the horizontal.
-        series: Axis whose labels become lines or bars.
-        x_label: Words under the horizontal axis; the axis's name when empty.
-        fix: Axes that are held at a label, or at a list of labels.
-        source: The figure of a paper that it answers to.
-        caption: What to see, and what to keep in mind.
-        kind: Lines or bars.
-        lines: Horizontal lines to compare with, label to value.
-        y_from_zero: Whether the vertical axis begins at zero.
-        log_x: Whether the horizontal axis is logarithmic.
-        panel_titles: Titles above the panels; the measures' when empty.
-        draw: Draws instead of all this: handed an empty canvas and the data, it answers with the numbers that it drew.
-        grids: Further grids that `draw` reads.
-        size: Inches, for `draw`.
-    """
-
-    id: str
-    title: str
-    grid: str = ""
-    measures: Sequence[Measure] = ()
-    x: str = ""
-    series: str | None = "transport"
-    x_label: str = ""
-    fix: Mapping[str, Any] = field(default_factory=dict)
-    source: str = ""
-    caption: str = ""
-    kind: Kind = "line"
-    lines: Mapping[str, float] = field(default_factory=dict)
-    y_from_zero: bool = True
-    log_x: bool = False
-    panel_titles: Sequence[str] = ()
-    draw: Callable[[Canvas, Data], pl.DataFrame] | None = None
-    grids: tuple[str, ...] = ()
-    size: tuple[float, float] | None = None
-
-    def reads(self) -> set[str]:
-        """Ids of the grids that it needs."""
-        return {one for one in (self.grid, *self.grids) if one}
-
-    def needs(self, grid: Grid) -> Grid:
-        """The points of a grid that this figure needs: all, unless axes are held at labels."""
-        held = {axis: label for axis, label in self.fix.items() if grid.id == self.grid and axis in grid.axes}
-
-        def keep(labels: dict[str, Label]) -> bool:
-            wanted = all(
-                labels[axis] in label if isinstance(label, (list, tuple, set)) else labels[axis] == label
-                for axis, label in held.items()
-            )
-            return wanted and (grid.keep is None or grid.keep(labels))
-
-        return replace(grid, keep=keep) if held else grid
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table computed from the data.
-
-    Attributes:
-        id: Short name; the stem of its files.
-        title: One line.
-        grids: Ids of the grids it reads.
-        build: Computes it.
-        source: The table of a paper that it answers to.
-        caption: What to see.
-    """
-
-    id: str
-    title: str
-    grids: tuple[str, ...]
-    build: Callable[[Data], pl.DataFrame]
-    source: str = ""
-    caption: str = ""
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """Something that a paper leaves open and the study had to decide.
-
-    Attributes:
-        id: Short name.
-        statement: What is assumed.
-        source: Where the gap is, and why it is closed so.
-        swept: Ids of the factors that read it otherwise, separated by commas; empty when none does.
-    """
-
-    id: str
-    statement: str
-    source: str = ""
-    swept: str = ""
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """A parameter that was set so that one named quantity comes out as published.
-
-    Attributes:
-        quantity: What was fitted.
-        target: Its published value, with unit.
-        source: Where it is published.
-        setting: The parameter and the value found.
-        measured: What the quantity comes to here, from the data.
-    """
-
-    quantity: str
-    target: str
-    source: str
-    setting: str
-    measured: Callable[[Data], str] | None = None
-    grids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -186,19 +32,21 @@ class Study:
     Attributes:
         name: As in `fairwave study NAME`.
         title: One line.
-        question: What it answers, a paragraph.
-        grids: What is run.
+        question: The question that it answers, a paragraph.
+        grids: The simulated points.
         figures: Figures.
         tables: Tables.
         claims: Claims.
         assumptions: Assumptions.
         calibrations: Calibrations.
-        audio: Makes clips to listen to; handed the seeds and a folder to work in.
-        readings: How else the paper can be read; None where nothing is open.
-        command: What carries it out; `fairwave study NAME` when empty.
-        claims_are: What its claims are called, one and several.
-        accounts: What it says of each paper for the section at the top of its page.
-        experiments: What shows why claims come out as they do: a mechanism on and off.
+        audio: Makes clips to listen to; takes the seeds and a folder to work in.
+        readings: All readings of the paper; None if the study leaves nothing open.
+        command: The command that carries it out; `fairwave study NAME` when empty.
+        claims_are: The word for its claims, singular and plural.
+        accounts: An account of each paper, for the section at the top of the page.
+        experiments: Experiments that switch a mechanism on and off to explain a claim's verdict.
+        folder: The folder that it was read from; None if code made it.
+        reload: Reads the folder again, in another process; None if code made it.
     """
 
     name: str
@@ -216,6 +64,8 @@ class Study:
     claims_are: tuple[str, str] = ("claim", "claims")
     accounts: Sequence[Account] = ()
     experiments: Sequence[Experiment] = ()
+    folder: Path | None = None
+    reload: Callable[[], Study] | None = None
 
     @property
     def typed(self) -> str:
@@ -241,22 +91,21 @@ class Study:
         why: bool | None = None,
         relevant: Mapping[str, float | str] | Relevance | None = None,
     ) -> Outcome:
-        """Carries the study out and leaves everything in the folder `out`.
+        """Carries the study out and writes everything to the folder `out`.
 
         Args:
-            out: The folder. Runs that end are kept in `.cache` there, so that an interrupted study resumes.
+            out: The folder. `.cache` in it keeps finished runs, so an interrupted study resumes.
             replications: Number of seeds per point.
             figure: Id of the only figure or table to make.
-            threads: How many runs at once; all cores when None.
-            progress: Told how many runs are done, of how many.
-            status: Told in words what is being done.
-            settings: Assumptions to make otherwise: dotted paths of the scenario to values, for every grid. What an
-                axis sets wins.
-            reading: Another reading of the paper than the base: factors to values; what it does not name is the base's.
-            explored: How many readings to draw from all factors and judge; none when None. Each takes about as long as
+            threads: Number of runs at once; all cores when None.
+            progress: Receives the number of finished runs and the total.
+            status: Receives a line of text about each step.
+            settings: Other assumptions: dotted paths of the scenario to values, for every grid. If an axis sets the
+                same path, the axis wins.
+            reading: Another reading of the paper than the base: factors to values. Missing factors keep the base value.
+            explored: Number of readings to draw from all factors and judge; none when None. Each takes about as long as
                 the study with one replication and few points.
-            why: Whether to carry out its experiments, which show why claims come out as they do; when None, where
-                readings are explored.
+            why: Whether to carry out the experiments. None: only together with an exploration.
             relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
@@ -265,6 +114,7 @@ class Study:
             fairwave.ScenarioError: A setting does not fit the scenario.
             OSError: `out` cannot be written.
         """
+        from fairwave.folders import claimed
         from fairwave_study.conduct import conduct
 
         with claimed(out, "study", self.name):
@@ -282,3 +132,23 @@ class Study:
                 why=why,
                 relevant=relevant,
             )
+
+
+def from_folder(
+    place: str | Path, reading: Reading | None = None, extent: Any = None, *, essential: bool = False
+) -> Study:
+    """The study in a folder.
+
+    Args:
+        place: The folder, or the name of an importable package.
+        reading: Factors to values. Missing factors keep the value of the base reading.
+        extent: How much to simulate; `PAPER` of the study's `points.py`, or `ESSENTIAL`, when None.
+        essential: Read only the claims and the points on which they rest, as for an exploration.
+
+    Raises:
+        ValueError: A file or a name is missing, or two files do not fit together. The message names file and key.
+        LookupError: There is no such factor or value; the message lists them.
+    """
+    from fairwave_study.folder import StudyFolder
+
+    return StudyFolder(place).study(reading, extent, essential=essential)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from fairwave_study.study import Table
+from fairwave_study.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 
 def rows(data: Data, grid: str, shown: Sequence[Measure]) -> pl.DataFrame:
@@ -30,7 +30,7 @@ def rows(data: Data, grid: str, shown: Sequence[Measure]) -> pl.DataFrame:
     )
 
 
-def in_numbers(
+def list_points(
     grid: str, title: str, shown: Sequence[Measure], *, name: str | None = None, caption: str = ""
 ) -> Table:
     """A table with a row per point of a grid; its name is the grid's unless it has one of its own."""

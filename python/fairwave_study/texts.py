@@ -1,40 +1,30 @@
-"""The prose of a study, in TOML files beside its code: what it claims, assumes and leaves open, in words.
-
-A study's package holds up to eight such files:
-
-- `study.toml`: `title` and `question`.
-- `claims.toml`: a table per claim with `statement`, `source` and `assumptions`. Its test stays in Python, under the
-  same id.
-- `readings.toml`: `factors.ID` with `open` and `ranking`, `factors.ID.values."NAME"` with `admits` and `flagged`,
-  `refused` (a list of `what` and `why`), and `shortened`.
-- `assumptions.toml`: a table per assumption with `statement`, `source` and `swept`.
-- `accounts.toml`: a table per paper with `why`, `closing` and `words`.
-- `experiments.toml`: a paragraph per experiment, see `fairwave_study.paragraphs`.
-- `figures.toml`: the long captions of figures, by figure.
-- `explanations.toml`: a text per key. Names in braces, with a format as in Python, are what the code fills in.
+"""The texts and data of a study, in TOML files next to its code. `docs/add-a-study.md` describes each file.
 
 A line break within a text stands for a space, so that long texts can be wrapped. An empty line stays an empty line.
 
-These files decide nothing that a run or a verdict is made of. So kept readings outlive a change to them (see
-`fairwave_study.shelf`). Files of scenarios have other names.
+Texts have one language of places for numbers. A place is `{name}` or `{name:format}`, with a format as in Python. The
+code gives the value of each name. The paragraphs of experiments know further places (`fairwave_study.paragraphs`).
+
+Kept readings outlive a change of these texts (see `fairwave_study.shelf`). They do not outlive a change of what a value
+of a factor sets. Files of scenarios have other names.
 """
 
 from __future__ import annotations
 
 import re
-import string
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fairwave_study.readings import unknown
+from fairwave_study.accounts import Account
+from fairwave_study.paragraphs import Paragraph
+from fairwave_study.parts import Assumption
+from fairwave_study.places import fill_values, names_of_places
+from fairwave_study.readings import Factor, Value, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from fairwave_study.accounts import Account
-    from fairwave_study.readings import Factor
-    from fairwave_study.study import Assumption
+    from fairwave_study.readings import Changes
 
 FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations", "experiments", "figures")
 """Stems of the files that hold a study's prose."""
@@ -56,13 +46,17 @@ class ClaimText(NamedTuple):
     """A claim in words.
 
     Attributes:
-        statement: The sentence that is put to the test.
-        source: Where the paper says so.
-        assumptions: Ids of the assumptions on which the test may hang.
+        statement: The tested sentence.
+        source: The place in the paper.
+        grids: Ids of the grids that the test reads.
+        wordings_grids: Ids of further grids that only other wordings read.
+        assumptions: Ids of the assumptions that may decide the verdict.
     """
 
     statement: str
     source: str
+    grids: tuple[str, ...]
+    wordings_grids: tuple[str, ...]
     assumptions: tuple[str, ...]
 
 
@@ -94,29 +88,36 @@ def title(package: str | Path) -> Title:
     return Title(table.text("title"), table.text("question"))
 
 
-def claims(package: str | Path, tests: Iterable[str]) -> dict[str, ClaimText]:
+def claims(package: str | Path, tests: Iterable[str], *, essential: bool = False) -> dict[str, ClaimText]:
     """The texts of a study's claims, in the order of its `claims.toml`.
 
     Args:
         package: The study's folder, or a file in it: `__file__`.
         tests: The ids of all claims that have a test.
+        essential: Leave out texts without a test: readings need not judge every claim.
 
     Raises:
         ValueError: A text has no test, or a test has no text.
     """
     table = _read(package, "claims")
+    known = list(tests)
     found = {}
     for one in table.tables():
-        one.allow("statement", "source", "assumptions")
-        found[one.name] = ClaimText(one.text("statement"), one.text("source"), one.names("assumptions"))
-    table.join(tests, found, "claim", "a test")
+        one.allow("statement", "source", "grids", "wordings-grids", "assumptions")
+        if not essential or one.name in known:
+            found[one.name] = ClaimText(
+                one.text("statement"),
+                one.text("source"),
+                one.names("grids"),
+                one.names("wordings-grids"),
+                one.names("assumptions"),
+            )
+    table.join(known, found, "claim", "a test")
     return found
 
 
 def assumptions(package: str | Path) -> list[Assumption]:
     """A study's assumptions, in the order of its `assumptions.toml`."""
-    from fairwave_study.study import Assumption
-
     found = []
     for one in _read(package, "assumptions").tables():
         one.allow("statement", "source", "swept")
@@ -126,38 +127,62 @@ def assumptions(package: str | Path) -> list[Assumption]:
     return found
 
 
-def factors(package: str | Path, bare: Sequence[Factor]) -> tuple[Factor, ...]:
-    """Factors with their words, from the study's `readings.toml`.
+def factors(package: str | Path, changes: Mapping[str, Mapping[str, Changes]]) -> tuple[Factor, ...]:
+    """A study's factors, in the order of its `readings.toml`.
 
     Args:
         package: The study's folder, or a file in it: `__file__`.
-        bare: Factors without words: what they change, how plausible each value is.
+        changes: Factor to value to the change, for changes that only code can express.
 
     Raises:
-        ValueError: A factor or a value has no text, or a text has no factor or value.
+        ValueError: Code changes a factor or a value that the file does not have, or one that the file changes too.
     """
     whole = _read(package, "readings")
     whole.allow("factors", "refused", "shortened")
     table = whole.table("factors")
-    texts = {one.name: one for one in table.tables()}
-    table.join([one.id for one in bare], texts, "factor", "a `Factor`")
     found = []
-    for factor in bare:
-        words = texts[factor.id]
-        words.allow("open", "ranking", "values")
-        reasons = words.table("values")
-        named = {one.name: one for one in reasons.tables()}
-        reasons.join([one.name for one in factor.values], named, "value", "a `Value`")
-        for one in named.values():
-            one.allow("admits", "flagged")
-        values = tuple(
-            replace(
-                value, admits=named[value.name].text("admits"), flagged=named[value.name].text("flagged", "")
+    for factor in table.tables():
+        factor.allow("open", "ranking", "kind", "values")
+        values = factor.table("values")
+        coded = changes.get(factor.name, {})
+        values.join_code(coded, "value")
+        found.append(
+            Factor(
+                factor.name,
+                factor.text("open"),
+                tuple(_value(one, coded.get(one.name)) for one in values.tables()),
+                factor.text("ranking"),
+                factor.text("kind", ""),
             )
-            for value in factor.values
         )
-        found.append(replace(factor, open=words.text("open"), ranking=words.text("ranking"), values=values))
+    table.join_code(changes, "factor")
     return tuple(found)
+
+
+def _value(table: Table, coded: Changes | None) -> Value:
+    table.allow("admits", "flagged", "plausibility", "changes")
+    written = table.plain("changes", {})
+    if coded is not None and written:
+        raise ValueError(f"{table.place()} has changes here and in readings.py; keep one of them")
+    try:
+        return Value(
+            table.name,
+            table.text("admits"),
+            written if coded is None else coded,
+            table.plain("plausibility", 1.0),
+            table.text("flagged", ""),
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{table.place()}: {error}") from None
+
+
+def written_changes(package: str | Path) -> dict[str, dict[str, Any]]:
+    """Factor to value to the changes that `readings.toml` states."""
+    table = _read(package, "readings").table("factors")
+    return {
+        factor.name: {one.name: one.plain("changes", {}) for one in factor.table("values").tables()}
+        for factor in table.tables()
+    }
 
 
 def refused(package: str | Path) -> tuple[Refused, ...]:
@@ -174,29 +199,37 @@ def shortened(package: str | Path) -> str:
     return _read(package, "readings").text("shortened")
 
 
-def accounts(package: str | Path, setups: Mapping[str, Mapping[str, str]]) -> list[Account]:
-    """The accounts of a study's papers, in the order of `setups`, in the words of its `accounts.toml`.
+def accounts(package: str | Path) -> list[Account]:
+    """The accounts of a study's papers, in the order of its `accounts.toml`."""
+    found = []
+    for one in _read(package, "accounts").tables():
+        one.allow("setup", "why", "closing", "words")
+        setup, words = one.table("setup", optional=True), one.table("words", optional=True)
+        found.append(
+            Account(
+                one.name,
+                {factor: setup.text(factor) for factor in setup},
+                one.text("why"),
+                {kind: words.text(kind) for kind in words},
+                one.text("closing", ""),
+            )
+        )
+    return found
+
+
+def paragraphs(package: str | Path, experiments: Iterable[str]) -> dict[str, Paragraph]:
+    """The paragraphs of a study's experiments, from its `experiments.toml`.
 
     Args:
         package: The study's folder, or a file in it: `__file__`.
-        setups: Paper to the likely set-up of its authors: factor to value.
+        experiments: The ids of all experiments.
 
     Raises:
-        ValueError: A paper has no text, or a text has no set-up.
+        ValueError: A paragraph has no experiment, an experiment has no paragraph, or a place cannot be filled.
     """
-    from fairwave_study.accounts import Account
-
-    table = _read(package, "accounts")
-    texts = {one.name: one for one in table.tables()}
-    table.join(setups, texts, "account", "a set-up")
-    found = []
-    for paper, setup in setups.items():
-        one = texts[paper]
-        one.allow("why", "closing", "words")
-        words = one.table("words", optional=True)
-        kinds = {kind: words.text(kind) for kind in words}
-        found.append(Account(paper, setup, one.text("why"), kinds, one.text("closing", "")))
-    return found
+    table = _read(package, "experiments")
+    table.join(experiments, table, "experiment", "an `Experiment`")
+    return {key: Paragraph(table.place(key), table.text(key)) for key in table}
 
 
 def notes(package: str | Path, stem: str = "explanations") -> Notes:
@@ -210,60 +243,39 @@ def notes(package: str | Path, stem: str = "explanations") -> Notes:
 
 
 class Notes:
-    """Texts with names in braces, such as "With 80 calls {mean:.1f} % are late"."""
+    """Texts with places, such as "With 80 calls {mean:.1f} % are late"."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._texts = {key: table.text(key) for key in table}
-        for key, text in self._texts.items():
-            self._check(key, text)
+        self._names = {key: names_of_places(text, table.place(key)) for key, text in self._texts.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._texts)
 
-    def _check(self, key: str, text: str) -> None:
-        try:
-            self._names(text)
-        except ValueError as error:
-            raise ValueError(f"{self._table.place(key)} is no text with names in braces: {error}") from None
-
-    @staticmethod
-    def _names(text: str) -> set[str]:
-        return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
-
     def names(self, key: str) -> set[str]:
-        """The names that a text wants filled in.
+        """The names of a text's places.
 
         Raises:
             ValueError: There is no such text; the message names the file.
         """
         if key not in self._texts:
             raise ValueError(f"{self._table.place()}: {unknown('there is no text', key, list(self._texts))}")
-        return self._names(self._texts[key])
+        return self._names[key]
 
     def fill(self, key: str, **values: Any) -> str:
         """A text with its values.
 
         Raises:
-            ValueError: There is no such text, or it wants other values; the message names file and key.
+            ValueError: There is no such text, or its places have other names; the message names file and key.
         """
         wanted = self.names(key)
         if wanted != values.keys():
             missing, more = sorted(wanted - values.keys()), sorted(values.keys() - wanted)
-            told = [f"does not give {', '.join(missing)}"] if missing else []
-            told += [f"gives {', '.join(more)}, which the text does not have"] if more else []
-            raise ValueError(f"{self._table.place(key)}: the code {', and '.join(told)}")
-        return self._texts[key].format(**values)
-
-
-def table(package: str | Path, stem: str) -> Table:
-    """A file of texts as it is.
-
-    Args:
-        package: The study's folder, or a file in it: `__file__`.
-        stem: The file's name without `.toml`.
-    """
-    return _read(package, stem)
+            faults = [f"does not give {', '.join(missing)}"] if missing else []
+            faults += [f"gives {', '.join(more)}, which the text does not have"] if more else []
+            raise ValueError(f"{self._table.place(key)}: the code {', and '.join(faults)}")
+        return fill_values(self._texts[key], values)
 
 
 class Table:
@@ -294,6 +306,10 @@ class Table:
             raise ValueError(f"{self.place(key)} {was}; write a text in quotation marks")
         return re.sub(r"(?<!\n)\n(?!\n)", " ", found)
 
+    def plain(self, key: str, default: Any) -> Any:
+        """The value of a key as it is."""
+        return self._found.get(key, default)
+
     def names(self, key: str) -> tuple[str, ...]:
         """A list of names; empty where the key is missing."""
         found = self._found.get(key, [])
@@ -303,18 +319,18 @@ class Table:
 
     def table(self, key: str, *, optional: bool = False) -> Table:
         """The table of a key; an empty one where it is optional and missing."""
-        return self._below((key,), self._found.get(key, {} if optional else None))
+        return self._enter((key,), self._found.get(key, {} if optional else None))
 
     def tables(self) -> list[Table]:
         """All tables in it, in order."""
-        return [self._below((key,), one) for key, one in self._found.items()]
+        return [self._enter((key,), one) for key, one in self._found.items()]
 
     def listed(self, key: str) -> list[Table]:
         """The tables of a list; empty where the key is missing."""
         found = self._found.get(key, [])
         if not isinstance(found, list):
             raise ValueError(f"{self.place(key)} is {found!r}; write a list of tables: [[{key}]]")  # noqa: TRY004 - a file
-        return [self._below((key, str(place)), one) for place, one in enumerate(found, 1)]
+        return [self._enter((key, str(place)), one) for place, one in enumerate(found, 1)]
 
     def join(self, known: Iterable[str], texts: Iterable[str], what: str, need: str) -> None:
         """Refuses texts without their counterpart in code, and the other way round."""
@@ -332,7 +348,15 @@ class Table:
                     f"{self._header(name)}"
                 )
 
-    def _below(self, path: tuple[str, ...], found: Any) -> Table:
+    def join_code(self, coded: Iterable[str], what: str) -> None:
+        """Refuses names in code that are no keys of this table."""
+        for name in coded:
+            if name not in self._found:
+                raise ValueError(
+                    f"{self.place()}: {unknown(f'readings.py changes the {what}', name, list(self._found))}"
+                )
+
+    def _enter(self, path: tuple[str, ...], found: Any) -> Table:
         if not isinstance(found, dict):
             was = "is missing" if found is None else f"is {found!r}"
             raise ValueError(f"{self.place(*path)} {was}; write a table {self._header(*path)}")  # noqa: TRY004 - a file

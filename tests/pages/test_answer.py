@@ -15,7 +15,7 @@ from fairwave.measuring import measures
 from fairwave.measuring.remarks import Remark
 from fairwave.measuring.statistics import Interval, interval
 from fairwave.results import Results
-from fairwave_study.answer import of_study
+from fairwave_study.answer import answer_study
 from fairwave_study.claims import Claim, Evidence, Judgement, Verdict
 from made_up import made_up
 
@@ -226,12 +226,12 @@ def test_a_study_counts_its_claims_and_names_first_those_that_do_not_hold():
         judged(Verdict.UNDECIDED, "C"),
         judged(Verdict.REPRODUCED, "D"),
     ]
-    answer = of_study(ledger, one_of_each, 10)
+    answer = answer_study(ledger, one_of_each, 10)
     assert answer.sentences == ["Of 4 claims 2 hold, 1 does not, and 1 is undecided."]
     assert [one.id for one in answer.claims] == ["B", "C", "A", "D"]
     assert "10 replications" in answer.sure
-    assert "nothing can be decided" in of_study(ledger, one_of_each, 1).sure
-    assert of_study(ledger, [], 10).sentences == ["No claim was judged: one figure or table was made alone."]
+    assert "nothing can be decided" in answer_study(ledger, one_of_each, 1).sure
+    assert answer_study(ledger, [], 10).sentences == ["No claim was judged: one figure or table was made alone."]
 
 
 def test_a_mean_outside_the_picture_lies_at_its_edge():

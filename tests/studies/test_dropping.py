@@ -17,17 +17,16 @@ from fairwave_studies.dropping import (
     claims,
     points,
     published,
-    readings,
     recognition,
     study,
 )
 from fairwave_studies.dropping import experiments as why
 from fairwave_studies.dropping import quantities as q
-from fairwave_studies.dropping.points import ESSENTIAL, Extent
-from fairwave_studies.dropping.readings import BASE, FACTORS
-from fairwave_study import experiments
+from fairwave_studies.dropping.points import BASE, ESSENTIAL, Extent
+from fairwave_study import experiments, texts
 from fairwave_study.claims import Comparison, Evidence
-from fairwave_study.study import Data
+from fairwave_study.folder import Case
+from fairwave_study.parts import Data
 from page_links import problems
 
 LETTERS = {4: "abcd", 5: "abcd", 6: "ab", 7: "ab", 8: "abcd", 9: "abcdef"}
@@ -35,6 +34,8 @@ PAPER = [f"004-{number}{letter}" for number, letters in LETTERS.items() for lett
 TABLES = [f"table-{number}" for number in range(5, 10)]
 VERDICTS = {"reproduced", "not reproduced", "undecided", "alike"}
 SHORT = Extent(duration=12, spoken=False)
+READINGS = study().readings
+FACTORS = READINGS.factors
 
 
 ONE_OF_EACH = (
@@ -46,13 +47,13 @@ ONE_OF_EACH = (
 def outcome(tmp_path_factory):
     """The whole study, but for figures that differ in nothing but their case: drawing takes longer than simulating."""
     out = tmp_path_factory.mktemp("dropping")
-    described = study(SHORT)
+    described = study(extent=SHORT)
     few = [one for one in described.figures if one.id in ONE_OF_EACH]
     return replace(described, figures=few).run(out, replications=2), out
 
 
 def test_every_figure_and_table_of_the_paper_is_described():
-    described = study(SHORT)
+    described = study(extent=SHORT)
     assert [one.id for one in described.figures][: len(PAPER)] == PAPER
     assert [one.id for one in described.tables][: len(TABLES)] == TABLES
 
@@ -85,7 +86,7 @@ def test_the_one_calibration_is_printed_with_what_was_found(outcome):
 
 
 def test_what_claims_hang_on_is_listed_and_what_is_swept_is_a_factor():
-    described = study(SHORT)
+    described = study(extent=SHORT)
     listed = {one.id for one in described.assumptions}
     assert {name for claim in described.claims for name in claim.assumptions} <= listed
     swept = {name for one in described.assumptions for name in one.swept.split(", ") if name}
@@ -94,21 +95,21 @@ def test_what_claims_hang_on_is_listed_and_what_is_swept_is_a_factor():
 
 def test_every_value_of_every_factor_is_known_to_the_scenarios():
     for values, factor in (
-        (points.LAWS, readings.RED),
-        (points.UNITS, readings.RED_UNIT),
-        (points.LEAST, readings.THRESHOLDS),
-        (points.TRANSFERS_BPS, readings.TRANSFER),
-        (points.TCP, readings.TCP),
-        (points.BUFFERS_S, readings.BUFFER),
-        (points.AVQ_BUFFERS_S, readings.AVQ_BUFFER),
-        (points.AVQ_LAWS, readings.AVQ_LAW),
-        (points.REM_UNITS, readings.REM),
-        (points.EARLY_VICTIMS, readings.VICTIM_DROPS),
-        (points.CLOCKS, readings.CLOCK),
-        (points.SINKS, readings.ACKNOWLEDGEMENTS),
-        (points.WINDOWS, readings.WINDOW),
-        (points.SEGMENTS, readings.HEADERS),
-        (points.UNRESPONSIVE, readings.UNRESPONSIVE),
+        (points.LAWS, READINGS.factor("red")),
+        (points.UNITS, READINGS.factor("red-unit")),
+        (points.LEAST, READINGS.factor("thresholds")),
+        (points.TRANSFERS_BPS, READINGS.factor("transfer")),
+        (points.TCP, READINGS.factor("tcp")),
+        (points.BUFFERS_S, READINGS.factor("buffer")),
+        (points.AVQ_BUFFERS_S, READINGS.factor("avq-buffer")),
+        (points.AVQ_LAWS, READINGS.factor("avq-law")),
+        (points.REM_UNITS, READINGS.factor("rem")),
+        (points.EARLY_VICTIMS, READINGS.factor("victim-drops")),
+        (points.CLOCKS, READINGS.factor("clock")),
+        (points.SINKS, READINGS.factor("acknowledgements")),
+        (points.WINDOWS, READINGS.factor("window")),
+        (points.SEGMENTS, READINGS.factor("headers")),
+        (points.UNRESPONSIVE, READINGS.factor("unresponsive")),
     ):
         assert list(values) == [one.name for one in factor.values], factor.id
     keys = itertools.product(*([one.name for one in factor.values] for factor in calibration.OVER))
@@ -131,7 +132,7 @@ def _hashes(names: tuple[str, ...]) -> tuple[str, ...]:
     reading = dict(zip(BASE, names, strict=True))
     few = [
         replace(grid, keep=lambda labels: labels.get("victim", points.FRONT) == points.FRONT)
-        for grid in points.grids(ESSENTIAL, reading)
+        for grid in study(reading, ESSENTIAL, essential=True).grids
     ]
     return tuple(point.scenario.hash for grid in few for point in grid.points())
 
@@ -142,12 +143,12 @@ def hashes(reading: dict[str, str]) -> tuple[str, ...]:
 
 
 def test_the_base_reading_is_the_first_value_of_each_factor_and_the_studys():
-    described = study(SHORT).readings
+    described = study(extent=SHORT).readings
     assert described is not None
     assert described.base() == BASE
     assert described.complete({"red": "ns-2.35"}) == {**BASE, "red": "ns-2.35"}
     assert {one.id for one in described.essential(BASE).claims} == {
-        one.id for one in study(SHORT).claims if one.id not in claims.HEARD
+        one.id for one in study(extent=SHORT).claims if one.id not in claims.HEARD
     }
 
 
@@ -159,9 +160,10 @@ ODD = {"red": "ns-2.35", "red-unit": "packets", "punsi": "flow", "rem": "packets
 def test_every_essential_claim_can_be_judged_under_a_reading_by_the_same_comparisons(differs):
     reading = {**BASE, **differs}
     tiny = replace(ESSENTIAL, duration=5, always_on=2)
-    data = Data({grid.id: grid.run([1, 2]) for grid in points.grids(tiny, reading)})
+    described = study(reading, tiny, essential=True)
+    data = Data({grid.id: grid.run([1, 2]) for grid in described.grids})
     labels = {}
-    for claim in claims.claims(reading, heard=False):
+    for claim in described.claims:
         judged = claim.judge(data)
         labels[claim.id] = [one.label for one in judged.evidence.comparisons]
         assert labels[claim.id], claim.id
@@ -177,7 +179,7 @@ def test_a_compound_claim_is_judged_part_by_part_and_each_part_is_told(outcome):
     # Nobody listens in these runs, so that there is nothing to compare of what is understood.
     joined = {
         name: list(test)
-        for name, test in claims.TESTS.items()
+        for name, test in claims.tests(Case(BASE)).items()
         if not callable(test) and name not in claims.HEARD
     }
     assert len(joined) > 10
@@ -199,8 +201,9 @@ def test_every_figure_of_throughput_has_one_panel_with_input_output_and_what_is_
 
 def test_every_refusal_has_a_reason_and_none_of_them_is_a_value():
     admitted = {value.name for one in FACTORS for value in one.values}
-    assert len(readings.REFUSED) > 5
-    assert all(what not in admitted and len(why) > 20 for what, why in readings.REFUSED)
+    refused = texts.refused(points.__file__)
+    assert len(refused) > 5
+    assert all(what not in admitted and len(why) > 20 for what, why in refused)
 
 
 def test_the_loads_that_the_papers_cells_imply_are_reckoned_from_them():
@@ -223,7 +226,7 @@ def test_a_buffer_of_50_packets_could_not_hold_the_calibrated_wait():
 
 
 def test_what_the_exploration_shortens_is_said():
-    described = study(SHORT).readings
+    described = study(extent=SHORT).readings
     assert described is not None
     for words in ("60 s instead of 500", "90 s", "32.4 s", "5.56 times", "Q11, Q18, Q32"):
         assert words in described.shortened
@@ -286,7 +289,7 @@ def test_what_a_class_loses_at_the_bottleneck_is_what_came_and_was_not_served_an
 
 
 def test_every_experiment_switches_what_readings_admit():
-    described = study(SHORT)
+    described = study(extent=SHORT)
     assert described.readings is not None
     for one in described.experiments:
         first, *others = [
@@ -299,18 +302,18 @@ def test_every_experiment_switches_what_readings_admit():
 def test_experiments_are_carried_out_and_their_words_come_from_what_they_measured(monkeypatch, tmp_path):
     monkeypatch.setattr(points, "ESSENTIAL", replace(ESSENTIAL, duration=3, always_on=2))
     monkeypatch.setattr(experiments, "FRESH", (21, 22))
-    found = experiments.carry_out(study(SHORT), tmp_path, threads=2, only=("why-Q2", "why-Q12"))
+    found = experiments.carry_out(study(extent=SHORT), tmp_path, threads=2, only=("why-Q2", "why-Q12"))
     assert [one.experiment.id for one in found] == ["why-Q2", "why-Q12"]
     for one in found:
-        assert all(one.verdict(side.label) in one.told() for side in one.experiment.sides)
+        assert all(one.verdict(side.label) in one.paragraph() for side in one.experiment.sides)
         for name in one.experiment.quantities:
-            taken = [one.of(side.label, name).mean for side in one.experiment.sides]
+            taken = [one.interval(side.label, name).mean for side in one.experiment.sides]
             assert np.isfinite(taken).all(), name
 
 
 def test_every_experiments_words_tell_the_numbers_of_every_quantity():
     """With numbers made up so that each is found again in the words."""
-    for one in why.experiments():
+    for one in study(extent=SHORT).experiments:
         named = list(one.quantities)
         made, told = {}, {}
         for i, side in enumerate(one.sides):
@@ -318,13 +321,13 @@ def test_every_experiments_words_tell_the_numbers_of_every_quantity():
             told[side.label] = {
                 name: Comparison(name, np.full(3, 100.0 * (i + 1) + k)) for k, name in enumerate(named)
             }
-        words = experiments.FoundExperiment(one, made, told).told()
+        words = experiments.FoundExperiment(one, made, told).paragraph()
         for k, name in enumerate(named):
             assert any(f"{100 * (i + 1) + k}" in words for i in range(len(one.sides))), (one.id, name)
 
 
 def test_the_likely_set_up_is_a_reading_and_not_the_base():
-    described = study(SHORT)
+    described = study(extent=SHORT)
     (account,) = described.accounts
     assert described.readings is not None
     assert described.readings.differs(described.readings.complete(account.setup)) == account.setup
@@ -455,7 +458,7 @@ def test_the_variance_from_the_distribution_is_that_of_the_packets():
 
 
 def test_a_figure_can_be_made_alone(tmp_path):
-    outcome = study(SHORT).run(tmp_path, replications=2, figure="004-4b")
+    outcome = study(extent=SHORT).run(tmp_path, replications=2, figure="004-4b")
     assert [one.id for one in outcome.drawings] == ["004-4b"]
     assert set(outcome.data.results[points.ALWAYS_ON].to_polars("runs")["case"]) == {"CA2"}
 
@@ -495,7 +498,7 @@ def test_calls_of_ca7_are_heard_as_the_network_left_them(monkeypatch, tmp_path):
         pytest.skip("recordings or model have not been fetched")
     monkeypatch.setattr(recognition, "SENTENCES", 1)
     monkeypatch.setattr(points, "QUEUES", ("RED",))
-    outcome = study(Extent(duration=30, random=False, beyond=False)).run(
+    outcome = study(extent=Extent(duration=30, random=False, beyond=False)).run(
         tmp_path, replications=1, figure="table-8"
     )
     found = recognition.heard(outcome.data)

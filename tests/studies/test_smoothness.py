@@ -8,10 +8,9 @@ import polars as pl
 import pytest
 
 from fairwave.layers import study as find
-from fairwave_studies.smoothness import claims, names, points, study
+from fairwave_studies.smoothness import names, points, study
 from fairwave_studies.smoothness.points import Extent
-from fairwave_studies.smoothness.readings import READINGS
-from fairwave_study.study import Data
+from fairwave_study.parts import Data
 from page_links import problems
 
 PAPER = [f"003-{number}" for number in range(2, 21)]
@@ -27,6 +26,8 @@ OURS = [
     "003-beyond-friendly",
 ]
 VERDICTS = {"reproduced", "not reproduced", "undecided", "alike"}
+
+READINGS = study().readings
 
 FEW = Extent(
     flows=(10, 20),
@@ -69,7 +70,7 @@ def hurried(described):
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     out = tmp_path_factory.mktemp("smoothness")
-    return hurried(study(FEW)).run(out, replications=2), out
+    return hurried(study(extent=FEW)).run(out, replications=2), out
 
 
 def test_the_ledger_has_every_figure_of_the_paper_and_every_claim(outcome):
@@ -105,14 +106,14 @@ def test_the_one_calibration_is_printed_with_what_was_found(outcome):
 
 
 def test_every_claim_names_assumptions_that_the_study_lists(outcome):
-    described = study(FEW)
+    described = study(extent=FEW)
     listed = {one.id for one in described.assumptions}
     assert {name for claim in described.claims for name in claim.assumptions} <= listed
 
 
 def test_every_assumption_that_is_swept_names_its_factors():
     factors = {one.id for one in READINGS.factors}
-    named = {name for one in study(FEW).assumptions for name in one.swept.split(", ") if name}
+    named = {name for one in study(extent=FEW).assumptions for name in one.swept.split(", ") if name}
     assert named == factors
 
 
@@ -125,7 +126,7 @@ def test_allotted_fairness_falls_when_flows_join(outcome):
 
 
 def test_one_figure_can_be_made_alone(tmp_path):
-    outcome = hurried(study(FEW)).run(tmp_path, replications=2, figure="003-20")
+    outcome = hurried(study(extent=FEW)).run(tmp_path, replications=2, figure="003-20")
     assert [one.id for one in outcome.drawings] == ["003-20"]
     assert set(outcome.data.results) == {names.RECOVERY}
 
@@ -135,7 +136,7 @@ def test_the_command_line_finds_it():
 
 
 def test_points_that_experiments_share_are_simulated_once():
-    grids = points.grids(points.PAPER, READINGS.base())
+    grids = study().grids
     hashes = [point.scenario.hash for grid in grids for point in grid.points()]
     assert len(set(hashes)) < len(hashes)
 
@@ -165,10 +166,10 @@ ODD = {
 def test_claims_can_be_judged_under_a_reading_far_from_the_base():
     reading = READINGS.complete(ODD)
     assert READINGS.distance(reading) == len(ODD)
-    whole = hurried(READINGS.essential(reading))
+    whole = hurried(study(reading, points.ESSENTIAL))
     kept = (names.GROWING, names.SHRINKING)
     data = Data({grid.id: grid.run([1, 2]) for grid in whole.grids if grid.id not in kept})
-    base = {one.id: one for one in claims.claims(READINGS.base())}
+    base = {one.id: one for one in study().claims}
     for claim in whole.claims:
         if set(claim.grids) & set(kept):
             continue

@@ -4,15 +4,14 @@ import pytest
 
 from fairwave import theory
 from fairwave.scenario import load
-from fairwave_studies.smoothness import names, points, quantities
+from fairwave_studies.smoothness import names, points, quantities, study
 from fairwave_studies.smoothness.names import RESPONSIVE, SMOOTHEST, STANDARD
-from fairwave_studies.smoothness.readings import READINGS
 from fairwave_studies.smoothness.systems import PAIRS
 
 
 def run(name, **labels):
     """The runs of one of the study's grids at these labels, by two seeds."""
-    (grid,) = (one for one in points.grids(points.PAPER, READINGS.base()) if one.id == name)
+    (grid,) = (one for one in study().grids if one.id == name)
     chosen = [
         point for point in grid.points() if all(point.labels[axis] == label for axis, label in labels.items())
     ]

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
+from fairwave_studies.video import study
 from fairwave_studies.video.points import SINGLE, scenario
-from fairwave_studies.video.readings import FACTORS, readings
 from fairwave_studies.video.systems import DVRC, RTCP, TFRC, UDP, WESTWOOD, systems
 
 NARROW = {
@@ -42,7 +42,9 @@ OF_DVRC = (
 )
 """Factors that concern DVRC by itself."""
 
-OTHERS = [(one.id, value.name) for one in FACTORS if one.id in OF_DVRC for value in one.values[1:]]
+READINGS = study().readings
+
+OTHERS = [(one.id, value.name) for one in READINGS.factors if one.id in OF_DVRC for value in one.values[1:]]
 """Every other value by itself."""
 
 
@@ -51,7 +53,7 @@ def alone(name, path, *values):
     """The video's row, and the layers sent over time, of one system alone for two minutes."""
     changes = {"narrow": NARROW, "deep": DEEP, "far": FAR}[path] | systems((name,))[name]
     for factor, value in values:
-        found = next(one for one in FACTORS if one.id == factor).value(value).changes
+        found = READINGS.factor(factor).value(value).changes
         changes |= found(SINGLE, {"transport": name}) if callable(found) else found
     adapts = {"record.windows": ["video"], "record.window-interval": "150 ms"} if name in (DVRC, RTCP) else {}
     ran = scenario("single", **{"duration": "120 s", "flow.ftp.count": 0, **adapts, **changes}).run(seed=1)
@@ -110,7 +112,7 @@ def test_the_combination_that_loses_a_third_alone_is_admitted_and_flagged():
     both = (("reaction", "once per round trip"), ("alpha", "a packet per round trip"))
     row, _ = alone(DVRC, "narrow", *both)
     assert lost(row) > 0.3
-    found = readings()
+    found = study().readings
     assert found.complete(dict(both))["alpha"] == "a packet per round trip"
     flagged = [value.name for factor in found.factors for value in factor.values if value.flagged]
     assert flagged == ["once per round trip"]

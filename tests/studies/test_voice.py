@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from fairwave.layers import study as find
-from fairwave_studies.voice import all_readings, described, essential
-from fairwave_studies.voice.points import BEYOND, CALLS, ESSENTIAL, SWEEPS, grid
-from fairwave_study.study import Data
+from fairwave_studies.voice import study
+from fairwave_studies.voice.points import BEYOND, CALLS, ESSENTIAL, PAPER, grid
+from fairwave_study.parts import Data
 from page_links import problems
 from validation import kept
 
@@ -26,7 +26,7 @@ def hurried(described, duration="1500 ms"):
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     out = tmp_path_factory.mktemp("voice")
-    return hurried(described(all_readings().base(), ESSENTIAL)).run(out, replications=2), out
+    return hurried(study(extent=ESSENTIAL)).run(out, replications=2), out
 
 
 def test_the_ledger_has_every_figure_of_both_papers_and_every_claim(outcome):
@@ -82,7 +82,7 @@ def test_the_same_calls_are_made_whatever_carries_them(outcome):
 
 def test_a_single_figure_runs_only_its_own_points(tmp_path):
     ran = []
-    hurried(described(all_readings().base(), ESSENTIAL)).run(
+    hurried(study(extent=ESSENTIAL)).run(
         tmp_path, replications=1, figure="000-17", progress=lambda done, total: ran.append(total)
     )
     assert ran[-1] == 3 * 4  # three error rates, four transports
@@ -101,11 +101,11 @@ def test_every_assumption_that_a_claim_hangs_on_is_listed_and_every_factor_exist
 
 
 def test_the_papers_scenarios_share_points_so_that_each_is_simulated_once():
-    points = grid(SWEEPS).points()
+    points = grid(PAPER).points()
     assert len({point.scenario.hash for point in points}) == len(points) == 204
 
 
-WAYS = all_readings()
+WAYS = study().readings
 EACH = [
     {factor.id: value.name}
     for factor in WAYS.factors
@@ -117,14 +117,14 @@ EACH = [
 @pytest.mark.parametrize("part", EACH, ids=lambda part: next(iter(part.values())))
 def test_every_value_of_a_factor_changes_what_is_simulated(part):
     def hashes(reading):
-        return {point.scenario.hash for one in essential(reading).grids for point in one.points()}
+        return {point.scenario.hash for one in WAYS.essential(reading).grids for point in one.points()}
 
     assert hashes(WAYS.complete(part)) != hashes(WAYS.base())
 
 
 def test_the_base_reading_is_the_scenario_as_it_is_written_but_for_what_ns2_did_in_2005():
     point = next(
-        one for one in essential(WAYS.base()).grids[0].points() if one.labels["transport"] == "tcp/real"
+        one for one in WAYS.essential(WAYS.base()).grids[0].points() if one.labels["transport"] == "tcp/real"
     )
     written = point.scenario.to_dict()
     calls = next(one for one in written["flow"] if one["name"] == "voice")
@@ -149,17 +149,15 @@ def test_no_value_is_more_plausible_than_one_before_it():
 
 
 def test_what_is_not_admitted_stands_among_the_assumptions_with_its_reason():
-    from fairwave_studies.voice.readings import REFUSED
-
-    listed = {one.statement: one.source for one in find("voice").assumptions}
-    for one in REFUSED:
-        assert listed[f"Not admitted as a reading: {one.what}."] == one.why
+    refused = [one for one in find("voice").assumptions if one.id.startswith("refused-")]
+    assert len(refused) > 3
+    assert all(one.statement.startswith("Not admitted as a reading: ") and one.source for one in refused)
 
 
 def _calls(part, transport="tcp/real", **labels):
     """The scenario of a reading at a point, in words."""
     wanted = {"transport": transport, "ftp": 20, "flows": 80, "payload": "160 B", "per": 0.01, **labels}
-    points = essential(WAYS.complete(part)).grids[0].points()
+    points = WAYS.essential(WAYS.complete(part)).grids[0].points()
     written = next(one for one in points if one.labels == wanted).scenario.to_dict()
     return {one["name"]: one for one in written["flow"]} | {"topology": written["topology"]}
 
@@ -200,7 +198,7 @@ def test_hops_and_access_links_have_the_delays_of_the_reading():
 def odd():
     """The claims' points under a reading far from the base, for seconds instead of minutes."""
     part = {"timely": "one-way delay", "sent": "by the transport", "buffers": "75 kB", "errors": "per byte"}
-    described = hurried(essential(WAYS.complete(part)))
+    described = hurried(WAYS.essential(WAYS.complete(part)))
     return described, {one.id: one.run((1, 2), threads=2) for one in described.grids}
 
 
@@ -227,7 +225,7 @@ def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
     """120 calls for ten seconds: what the mechanisms are for must show, whatever they do to the rating."""
     from fairwave_studies.voice import quantities as q
 
-    grid_ = next(one for one in described(WAYS.base(), ESSENTIAL).grids if one.id == BEYOND)
+    grid_ = next(one for one in study(extent=ESSENTIAL).grids if one.id == BEYOND)
     few = replace(
         grid_,
         base=grid_.base.with_overrides({"duration": "10 s"}),
@@ -268,13 +266,13 @@ def test_the_kept_claims_are_those_of_the_study():
 
 
 def test_the_papers_figures_have_one_panel_as_in_the_papers_and_the_other_meanings_stand_apart():
-    from fairwave_studies.voice.quantities import TIMELY, delayed, index, ways
+    from fairwave_studies.voice.quantities import TIMELY, define_shares, delayed, index
 
     drawn = {one.id: one for one in find("voice").figures}
     for name in FIGURES:
         assert len(drawn[name].measures) == 1, name
         assert not drawn[name].panel_titles
-    how = ways(WAYS.base())
+    how = define_shares(WAYS.base())
     assert drawn["000-3"].measures == [index(how)]
     assert drawn["000-5"].measures == [delayed(how)]
     for name in FIGURES:

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from fairwave.measuring.measured import Measured
-from fairwave_studies.voice import all_readings
 from fairwave_studies.voice import quantities as q
-from fairwave_studies.voice.claims import OTHERWISE, PARTS, SINGLE, STATEMENTS, TIMELY, claims, evidence
+from fairwave_studies.voice import study
+from fairwave_studies.voice.claims import OTHERWISE, PARTS, SINGLE, TIMELY, evidence
 from fairwave_studies.voice.points import ESSENTIAL, TRANSPORTS
 from fairwave_study.claims import Verdict
 
@@ -55,12 +55,12 @@ class MadeUp:
 
 
 def verdict(name, **values):
-    return evidence(name, MadeUp(**values), q.ShareDefinition()).verdict()
+    return evidence(name, q.ShareDefinition(), MadeUp(**values)).verdict()
 
 
 def parts(name, **values):
     """The verdict of each part, by its name."""
-    found = evidence(name, MadeUp(**values), q.ShareDefinition()).parts()
+    found = evidence(name, q.ShareDefinition(), MadeUp(**values)).parts()
     return {part: str(one.verdict()) for part, one in found.items()}
 
 
@@ -89,9 +89,8 @@ def _growing(most):
 
 
 def test_there_are_thirty_nine_claims_and_those_that_speak_of_timeliness_stand_in_each_of_its_meanings():
-    found = claims(all_readings().base())
+    found = study().claims
     assert [one.id for one in found] == [f"V{number}" for number in range(1, 40)]
-    assert set(PARTS) | set(SINGLE) == set(STATEMENTS)
     assert not set(PARTS) & set(SINGLE)
     for one in found:
         timely = list(q.TIMELY) if one.id in TIMELY else []
@@ -107,7 +106,7 @@ def test_a_claim_is_judged_by_the_meaning_that_the_reading_has():
         ("gap to the packet numbered before", "reproduced"),
         ("one-way delay", "not reproduced"),
     ):
-        (v4,) = (one for one in claims(all_readings().complete({"timely": timely})) if one.id == "V4")
+        (v4,) = (one for one in study({"timely": timely}).claims if one.id == "V4")
         assert str(v4.evidence(MadeUp(**measured)).verdict()) == verdict
 
 
@@ -209,8 +208,8 @@ def test_every_claim_survives_measures_that_are_not_defined():
         goodput=nothing, fairness=nothing, loss=nothing, index=nothing, delayed=nothing, mean_wait_s=nothing,
         drop_rate=nothing, mean_queue_packets=nothing,
     )  # fmt: skip
-    for name in STATEMENTS:
-        found = evidence(name, made, q.ShareDefinition())
+    for name in (*PARTS, *SINGLE):
+        found = evidence(name, q.ShareDefinition(), made)
         assert found.verdict() is Verdict.UNDECIDED, name
 
 
@@ -466,7 +465,7 @@ def test_v31_compares_one_transfer_with_one_call():
         data = Shared(transfers=lambda ftp, **_: ftp * transfer, calls=lambda flows, **_: flows * call)
         return {
             name: str(one.verdict())
-            for name, one in evidence("V31", data, q.ShareDefinition()).parts().items()
+            for name, one in evidence("V31", q.ShareDefinition(), data).parts().items()
         }
 
     assert set(found(0.02, 0.01).values()) == {REPRODUCED}

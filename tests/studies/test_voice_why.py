@@ -9,23 +9,23 @@ import polars as pl
 import pytest
 
 from fairwave.measuring.measured import Measured
-from fairwave_studies.voice import all_readings, essential, study
 from fairwave_studies.voice import quantities as q
-from fairwave_studies.voice.experiments import EXPERIMENTS, _fall, _nothing_new, _widening, at
+from fairwave_studies.voice import study
+from fairwave_studies.voice.experiments import EXPERIMENTS, _fall, _repeated_share, _widening, sample
 from fairwave_studies.voice.explanations import SAME
 from fairwave_studies.voice.points import TRANSPORTS
 from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.experiments import FRESH, FoundExperiment
-from fairwave_study.study import Data
+from fairwave_study.parts import Data
 
-WAYS = all_readings()
+WAYS = study().readings
 BY_CLAIM = {one.claim: one for one in EXPERIMENTS}
 
 
 def test_the_hard_claims_have_an_experiment_each():
     assert list(BY_CLAIM) == sorted(BY_CLAIM, key=lambda claim: int(claim[1:]))
     assert {"V2", "V4", "V5", "V9", "V11", "V14", "V16", "V26", "V35", "V37"} <= set(BY_CLAIM)
-    assert study().experiments == EXPERIMENTS
+    assert [one.id for one in study().experiments] == [one.id for one in EXPERIMENTS]
 
 
 def test_every_claim_has_an_experiment_or_points_at_one():
@@ -48,7 +48,7 @@ def test_either_paper_has_an_account_with_a_setup_that_is_a_reading():
 
 def simulated(side):
     """The calls' transports at one point of a side, as they are written."""
-    (grid,) = essential(WAYS.complete(side.reading)).grids
+    (grid,) = WAYS.essential(WAYS.complete(side.reading)).grids
     changed = WAYS.changed(grid, side.changes) if side.changes else grid
     wanted = {"ftp": 20, "payload": "160 B", "per": 0.01, "flows": 80}
     found = {}
@@ -61,7 +61,7 @@ def simulated(side):
 
 def hashes(side):
     """Digests of a side's scenarios."""
-    (grid,) = essential(WAYS.complete(side.reading)).grids
+    (grid,) = WAYS.essential(WAYS.complete(side.reading)).grids
     changed = WAYS.changed(grid, side.changes) if side.changes else grid
     return " ".join(point.scenario.hash for point in changed.points())
 
@@ -105,16 +105,16 @@ class AnyData:
 
 def test_quantities_say_what_their_names_do():
     data = AnyData()
-    assert at(q.GOODPUT, "udp", 120, 10)(data) == pytest.approx(np.full(5, 0.49))
+    assert sample(q.GOODPUT, "udp", 120, 10)(data) == pytest.approx(np.full(5, 0.49))
     fall = _fall(q.GOODPUT, "tcp/real", 80)(data)
     assert fall == pytest.approx(np.full(5, 5.0))
     # 0.99 Mb/s of speech of 160 bytes are 1.2375 Mb/s of segments; R1 in this data is used to 0.99 %.
-    assert _nothing_new(160)(data) == pytest.approx(np.full(5, (1 - 0.99 * 1.25 / (0.0099 * 2)) * 100))
+    assert _repeated_share(160)(data) == pytest.approx(np.full(5, (1 - 0.99 * 1.25 / (0.0099 * 2)) * 100))
     # Beside UDP transfers keep 1 − 0.5 · calls / 120 of what they keep beside a TCP.
     assert _widening(data) == pytest.approx(np.full(5, 0.5 * (120 - 40) / 120))
 
 
-@pytest.mark.parametrize("one", EXPERIMENTS, ids=lambda one: one.id)
+@pytest.mark.parametrize("one", study().experiments, ids=lambda one: one.id)
 def test_words_hold_numbers_of_the_experiment_and_no_others(one):
     """Handed other numbers, the paragraph says those; what stays is prose and what the sides are set to."""
 
@@ -126,7 +126,7 @@ def test_words_hold_numbers_of_the_experiment_and_no_others(one):
         sides = [side.label for side in one.sides]
         return FoundExperiment(one, dict.fromkeys(sides, evidence), dict.fromkeys(sides, quantities))
 
-    low, high = made(3.25).told(), made(-7.5).told()
+    low, high = made(3.25).paragraph(), made(-7.5).paragraph()
     assert "3.2" in low or "3.3" in low
     assert "-7.5" in high
     assert "3.2" not in high
@@ -156,9 +156,9 @@ KNOWN = {
 
 
 def test_the_comparisons_that_the_words_name_exist():
-    (grid,) = essential(WAYS.base()).grids
+    (grid,) = WAYS.essential(WAYS.base()).grids
     short = replace(grid, base=grid.base.with_overrides({"duration": "1500 ms"}))
     data = Data({grid.id: short.run((1, 2), threads=2)})
-    found = {one.id: one.evidence(data) for one in essential(WAYS.base()).claims if one.id in KNOWN}
+    found = {one.id: one.evidence(data) for one in WAYS.essential(WAYS.base()).claims if one.id in KNOWN}
     for claim, labels in KNOWN.items():
         assert set(labels) <= {one.label for one in found[claim].comparisons}

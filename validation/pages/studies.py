@@ -89,7 +89,7 @@ def explored(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
 
 def overall(told: dict[str, Any]) -> Shares:
     """A claim's shares over the readings drawn, from a ledger of whichever release."""
-    return Shares.of_dict(told)
+    return Shares.from_dict(told)
 
 
 def claims_of(ledger: dict[str, Any], paper: str) -> list[dict[str, Any]]:
@@ -310,13 +310,13 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
             shares = overall(told)
             cells = [percent(getattr(shares, name), shares.interval(name)) for name in names]
             weighted = told.get("weighted")
-            cells.append(percent(Shares.of_dict(weighted).reproduced) if weighted else "–")
+            cells.append(percent(Shares.from_dict(weighted).reproduced) if weighted else "–")
             rows.append(
                 f"| **{one['id']}** {statement} | {shares.verdict} | {' | '.join(cells)} | {one['verdict']} | "
                 f"{', '.join(told['decided_by'][:3])} |"
             )
             for part in told.get("parts", []):
-                apart = Shares.of_dict(part)
+                apart = Shares.from_dict(part)
                 cells = [percent(getattr(apart, name), apart.interval(name)) for name in names]
                 judged = next(
                     (some["verdict"] for some in one.get("parts", []) if some["name"] == part["name"]), ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairwave_studies.conference import points as p
 from fairwave_studies.conference import quantities as q
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 
 def _figure(case: str, title: str, caption: str) -> Figure:

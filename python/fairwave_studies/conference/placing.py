@@ -8,7 +8,7 @@ from fairwave import policy_files
 from fairwave.runs.grid import Grid
 from fairwave_studies.conference import points as p
 from fairwave_studies.conference import quantities as q
-from fairwave_study.study import Data
+from fairwave_study.parts import Data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

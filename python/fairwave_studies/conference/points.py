@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
 
 VARIABLE, SEVERAL, FEEDBACK, COMPETING, ROUND_TRIPS = (
     "variable",
@@ -328,7 +329,7 @@ def _queues(case: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def grids() -> list[Grid]:
+def grids(_: Case) -> list[Grid]:
     """A grid per case, in the order of the RFC."""
     return [
         Grid(case, scenario(case), {"queue": _queues(case), "controller": _controllers(case)})

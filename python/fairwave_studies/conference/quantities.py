@@ -24,7 +24,7 @@ LAST = 10.0
 """How many of the last seconds of a phase are its steady state."""
 
 
-def _of_groups(case: str, column: str, scale: float) -> measures.Reduction:
+def _mean_over_sessions(case: str, column: str, scale: float) -> measures.Reduction:
     """The mean over all sessions of a case."""
     groups = p.sessions(case)
 
@@ -32,10 +32,10 @@ def _of_groups(case: str, column: str, scale: float) -> measures.Reduction:
         there = np.isin(np.array(rows["group"].to_list()), groups)
         return measures.mean(rows.numbers(column)[there]) * scale
 
-    return lambda results: _each(results, "flows", value)
+    return lambda results: _run_values(results, "flows", value)
 
 
-def _each(results: object, table: str, value: measures.RunValue) -> dict[str, list[float]]:
+def _run_values(results: object, table: str, value: measures.RunValue) -> dict[str, list[float]]:
     made = [(int(part["run"].values[0]), value(part)) for part in results.rows(table).parted("run")]  # type: ignore[attr-defined]  # Results
     return {"run": [run for run, _ in made], "value": [one for _, one in made]}
 
@@ -47,7 +47,7 @@ def rate(case: str) -> Measure:
         f"rate_{case}",
         "goodput per session",
         "Mb/s",
-        _of_groups(case, "goodput_bps", 1e-6),
+        _mean_over_sessions(case, "goodput_bps", 1e-6),
         "higher",
         limits=POSITIVE,
     )
@@ -71,7 +71,7 @@ def lost(case: str) -> Measure:
         return measures.share(gone, rows.numbers("packets_sent")[there], 100.0)
 
     return Measure(
-        f"lost_{case}", "packets lost", "%", lambda results: _each(results, "flows", value), "lower",
+        f"lost_{case}", "packets lost", "%", lambda results: _run_values(results, "flows", value), "lower",
         limits=measures.PERCENT,
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ def _media(case: str, streams: Sequence[str], column: str, scale: float) -> meas
         kind = np.isin(np.array(rows["stream"].to_list()), streams)
         return measures.mean(rows.numbers(column)[mine & kind]) * scale
 
-    return lambda results: _each(results, "media", value)
+    return lambda results: _run_values(results, "media", value)
 
 
 @cache
@@ -143,12 +143,12 @@ def balance(case: str) -> Measure:
 
     return Measure(
         f"balance_{case}", "least session over largest", "",
-        lambda results: _each(results, "media_inbound", value), "higher", table="media_inbound", limits=RATIO,
+        lambda results: _run_values(results, "media_inbound", value), "higher", table="media_inbound", limits=RATIO,
     )  # fmt: skip
 
 
 @cache
-def others(case: str) -> Measure:
+def goodput_of_rest(case: str) -> Measure:
     """Goodput of everything that is not a session, Mb/s of payload."""
     groups = p.sessions(case)
 
@@ -157,7 +157,7 @@ def others(case: str) -> Measure:
         return measures.total(rows.numbers("goodput_bps")[rest]) / 1e6 if rest.any() else math.nan
 
     return Measure(
-        f"others_{case}", "goodput of TCP", "Mb/s", lambda results: _each(results, "groups", value), "higher",
+        f"others_{case}", "goodput of TCP", "Mb/s", lambda results: _run_values(results, "groups", value), "higher",
         table="groups", limits=POSITIVE,
     )  # fmt: skip
 
@@ -198,7 +198,8 @@ def convergence(case: str) -> Measure:
         return measures.mean(np.array(found, dtype=float))
 
     return Measure(
-        f"convergence_{case}", "convergence", "s", lambda results: _each(results, "media_transport", value), "lower",
+        f"convergence_{case}", "convergence", "s", lambda results: _run_values(results, "media_transport", value),
+        "lower",
         table="media_transport", limits=POSITIVE,
     )  # fmt: skip
 
@@ -221,8 +222,8 @@ def regained() -> Measure:
         return after / before if before > 0 else math.nan
 
     return Measure(
-        "regained", "rate after the pause over before", "", lambda results: _each(results, "media_inbound", value),
-        "higher", table="media_inbound", limits=POSITIVE,
+        "regained", "rate after the pause over before", "",
+        lambda results: _run_values(results, "media_inbound", value), "higher", table="media_inbound", limits=POSITIVE,
     )  # fmt: skip
 
 
@@ -238,8 +239,8 @@ def preference() -> Measure:
         return first / second if second > 0 else math.nan
 
     return Measure(
-        "preference", "priority 2 over priority 1", "", lambda results: _each(results, "media_inbound", value),
-        "higher", table="media_inbound", limits=POSITIVE,
+        "preference", "priority 2 over priority 1", "",
+        lambda results: _run_values(results, "media_inbound", value), "higher", table="media_inbound", limits=POSITIVE,
     )  # fmt: skip
 
 
@@ -250,7 +251,7 @@ def shown(case: str) -> list[Measure]:
         one(case)
         for one, there in (
             (balance, len(p.sessions(case)) > 1 or case in p.MULTIPLE),
-            (others, case in p.BESIDE_TCP),
+            (goodput_of_rest, case in p.BESIDE_TCP),
             (convergence, case in p.RATES),
         )
         if there

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 ALIKE = 0.1
 """Losses that differ by so many percentage points or less count as equal: printed zeros must be allowed noise."""
@@ -105,7 +105,7 @@ def _way(a: float, b: float) -> int:
     return 0 if math.isnan(a - b) or abs(a - b) <= ALIKE else (1 if a > b else -1)
 
 
-def why(data: Data, grid: str, order: LossCell) -> str:
+def explain_swaps(data: Data, grid: str, order: LossCell) -> str:
     """What was measured where two victims stand the other way round."""
     words = []
     for pair in order.swapped:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
-from fairwave_studies.dropping.readings import ALWAYS_ON_LOAD, BASE, RED, RED_UNIT, THRESHOLDS
+from fairwave_study import texts
 
 if TYPE_CHECKING:
     from fairwave_study.readings import Reading
 
-OVER = (RED, RED_UNIT, THRESHOLDS, ALWAYS_ON_LOAD)
+OVER = [one for one in texts.factors(__file__, {}) if one.id in ("red", "red-unit", "thresholds", "load-s1")]
 """The factors whose values have thresholds of their own."""
 
 TARGET_MS = published.QUEUEING_MS["CA1"][p.TAIL]
@@ -53,7 +53,7 @@ def main() -> None:
     """Prints `points.CALIBRATED`."""
     for values in itertools.product(*(one.values for one in OVER)):
         names = tuple(one.name for one in values)
-        reading = {**BASE, **dict(zip((one.id for one in OVER), names, strict=True))}
+        reading = {**p.BASE, **dict(zip((one.id for one in OVER), names, strict=True))}
         words = ", ".join(f'"{one}"' for one in names)
         sys.stdout.write(f"    ({words}): {calibrate(reading)},\n")
         sys.stdout.flush()

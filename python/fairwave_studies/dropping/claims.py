@@ -28,16 +28,13 @@ from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping import recognition
 from fairwave_studies.dropping.agreement import ALIKE
-from fairwave_studies.dropping.explanations import EXPLANATIONS
-from fairwave_studies.dropping.readings import BASE
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Comparison, Evidence, Part
-from fairwave_study.comparisons import above, at_least, at_most, below, contrast, highest, lowest
+from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.comparisons import contrast, highest, is_above, is_at_least, is_at_most, is_below, lowest
 
 if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
 
 NEARLY_EQUAL = 10.0
 """Percentage points between the largest and the smallest share."""
@@ -81,11 +78,11 @@ def part(data: Data, measure: Measure, *grids: str, **labels: Any) -> Measured:
 
 
 def _nearly_equal(data: Data, grid: str, **place: Any) -> Evidence:
-    return below(part(data, q.SPREAD, grid, victim=p.DROP_SEL, **place).drop_axes("victim"), NEARLY_EQUAL)
+    return is_below(part(data, q.SPREAD, grid, victim=p.DROP_SEL, **place).drop_axes("victim"), NEARLY_EQUAL)
 
 
 def _unequal(data: Data, *cases: str) -> Evidence:
-    return above(part(data, q.SPREAD, p.ALWAYS_ON, case=cases, victim=RIVALS), NEARLY_EQUAL)
+    return is_above(part(data, q.SPREAD, p.ALWAYS_ON, case=cases, victim=RIVALS), NEARLY_EQUAL)
 
 
 def _more_equitable(data: Data, queue: str, cases: Sequence[str], *, averaged: bool = False) -> Evidence:
@@ -99,19 +96,19 @@ def _q2(data: Data) -> Evidence:
 
 def _q2_within(data: Data, margin: float) -> Evidence:
     tcp = part(data, q.OUT, p.ALWAYS_ON, case=("CA3", "CA4"), **{"class": "tcp"})
-    return at_least(tcp, p.DROP_SEL, RIVALS, axis="victim", margin=margin)
+    return is_at_least(tcp, p.DROP_SEL, RIVALS, axis="victim", margin=margin)
 
 
 def _tcp(data: Data, case: Sequence[str] | str, queue: str, margin: float = 0.01) -> Evidence:
     tcp = part(data, q.OUT, p.ON_OFF, case=case, queue=queue, **{"class": "tcp"})
-    return at_least(tcp, p.DROP_SEL, RIVALS, axis="victim", margin=margin)
+    return is_at_least(tcp, p.DROP_SEL, RIVALS, axis="victim", margin=margin)
 
 
 def _q3(data: Data) -> Evidence:
     return _tcp(data, ("CA5", "CA6", "CA7"), "RED")
 
 
-def _both_tcp(data: Data, margin: float = KEPT) -> Evidence:
+def _tcp_in_two_cases(data: Data, margin: float = KEPT) -> Evidence:
     avq, rem = _tcp(data, "CA6", "AVQ", margin), _tcp(data, "CA7", "REM", margin)
     return avq.relabelled(lambda label: f"AVQ: {label}") & rem.relabelled(lambda label: f"REM: {label}")
 
@@ -183,7 +180,7 @@ def _waits(data: Data, *cases: str) -> Evidence:
     return lowest(part(data, q.QUEUEING, p.ALWAYS_ON, case=cases), p.DROP_SEL, RIVALS, axis="victim")
 
 
-def _at_most_alike(measured: Measured, one: Any, rivals: Sequence[Any], axis: str = "victim") -> Evidence:
+def _loses_no_more(measured: Measured, one: Any, rivals: Sequence[Any], axis: str = "victim") -> Evidence:
     """Losses of `one` are at most each rival's, where `ALIKE` points more count as equal."""
     found = lowest(measured, one, rivals, axis=axis)
     return Evidence(
@@ -193,12 +190,12 @@ def _at_most_alike(measured: Measured, one: Any, rivals: Sequence[Any], axis: st
 
 def _q7(data: Data) -> Evidence:
     losses = part(data, q.QUEUE_LOSS, p.ON_OFF, p.ROUTERS, case=p.VOICE_IS_MODEST)
-    return _at_most_alike(losses, p.DROP_SEL, RIVALS)
+    return _loses_no_more(losses, p.DROP_SEL, RIVALS)
 
 
 def _almost_nothing(data: Data) -> Evidence:
     losses = part(data, q.QUEUE_LOSS, p.ON_OFF, p.ROUTERS, case=p.VOICE_IS_MODEST, victim=p.DROP_SEL)
-    return below(losses.drop_axes("victim"), ALMOST_NOTHING)
+    return is_below(losses.drop_axes("victim"), ALMOST_NOTHING)
 
 
 def _q8(data: Data) -> Evidence:
@@ -208,12 +205,12 @@ def _q8(data: Data) -> Evidence:
 
 def _avq_best(data: Data, measure: Measure = q.MOS, over: Sequence[str] = ("case", "victim")) -> Evidence:
     """Averaged over cases and victims, or over fewer of them."""
-    return at_least(part(data, measure, p.ON_OFF, p.ROUTERS).averaged(*over), "AVQ", axis="queue")
+    return is_at_least(part(data, measure, p.ON_OFF, p.ROUTERS).averaged(*over), "AVQ", axis="queue")
 
 
 def _red_worst(data: Data, measure: Measure = q.MOS, over: Sequence[str] = ("case", "victim")) -> Evidence:
     opinion = part(data, measure, p.ON_OFF, p.ROUTERS).averaged(*over)
-    return at_most(opinion, "RED", ["AVQ", "REM"], axis="queue")
+    return is_at_most(opinion, "RED", ["AVQ", "REM"], axis="queue")
 
 
 def _q9(data: Data, measure: Measure = q.MOS, over: Sequence[str] = ("case", "victim")) -> Evidence:
@@ -314,7 +311,7 @@ def _q12(data: Data, rivals: Sequence[str] = (p.DROP_SEL,)) -> Evidence:
     return highest(waits, p.FRONT, rivals, axis="victim")
 
 
-def _through(data: Data, name: str, grid: str, **place: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _share_through(data: Data, name: str, grid: str, **place: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     """What a class gets through of what it brings, seed by seed."""
     place["class"] = name
     out, into = (data.measured(one, grid).samples(**place) for one in (q.OUT, q.IN))
@@ -326,7 +323,7 @@ CA8_RED = {"case": "CA8", "queue": "RED"}
 
 def _gets_through(data: Data, name: str) -> Evidence:
     """What a class gets through in CA8 under Drop-Sel."""
-    through = 100 * _through(data, name, p.ON_OFF, victim=p.DROP_SEL, **CA8_RED)
+    through = 100 * _share_through(data, name, p.ON_OFF, victim=p.DROP_SEL, **CA8_RED)
     return Evidence([Comparison(f"{q.CLASS_TITLES[name]} through", through, THROUGH, unit="%")])
 
 
@@ -343,14 +340,14 @@ def _equal_in_ca6(data: Data) -> Evidence:
     return Evidence([Comparison("|TCP − voice|, share", np.abs(tcp - voice), NEARLY_EQUAL, "below", "%")])
 
 
-def _other_in_ca6(data: Data) -> Evidence:
+def _udp_share_in_ca6(data: Data) -> Evidence:
     """Other UDP's part of the throughput against its part of the load, of which a tenth may be missing."""
     other = data.measured(q.SHARE, p.ON_OFF).samples(**CA6_AVQ, **{"class": "other-udp"})
     return Evidence([Comparison("other UDP, share", other, 0.9 * p.CASES["CA6"][1], unit="%")])
 
 
-def _other_through(data: Data) -> Evidence:
-    through = 100 * _through(data, "other-udp", p.ON_OFF, **CA6_AVQ)
+def _udp_gets_through(data: Data) -> Evidence:
+    through = 100 * _share_through(data, "other-udp", p.ON_OFF, **CA6_AVQ)
     return Evidence([Comparison("other UDP through", through, THROUGH, unit="%")])
 
 
@@ -379,7 +376,7 @@ def _late(data: Data, *queues: str) -> Evidence:
 
 def _less(data: Data, measure: Measure, *queues: str) -> Evidence:
     """In CA7 and CA8 no more of a loss under Drop-Sel than under the others, where losses alike count as equal."""
-    return _at_most_alike(
+    return _loses_no_more(
         part(data, measure, p.ON_OFF, case=MODEST_S2, queue=list(queues)), p.DROP_SEL, RIVALS
     )
 
@@ -400,7 +397,7 @@ def _far_more(data: Data) -> Evidence:
     return Evidence([contrast(f"over {p.FRONT} − over {p.TAIL}", front, tail, UNDERSTOOD)])
 
 
-def _about(data: Data, column: str, printed: Mapping[tuple[str, str], float]) -> Evidence:
+def _gains_as_printed(data: Data, column: str, printed: Mapping[tuple[str, str], float]) -> Evidence:
     """B4 to B6 gain about as much as printed, by queue and rival."""
     gain = _gains(data, recognition.METHODS[0])
     if gain is None:
@@ -447,23 +444,23 @@ def _variance(data: Data, one: str, rivals: Sequence[str], *cases: str) -> Evide
 
 def _kept(data: Data, name: str) -> Evidence:
     out = part(data, q.OUT, p.ALWAYS_ON, **{"class": name})
-    return at_least(out, p.DROP_SEL, RIVALS, axis="victim", margin=KEPT)
+    return is_at_least(out, p.DROP_SEL, RIVALS, axis="victim", margin=KEPT)
 
 
-def _by_queue(data: Data, measure: Measure, over: Sequence[str] = ("victim",), **place: Any) -> Measured:
+def _average_queue(data: Data, measure: Measure, over: Sequence[str] = ("victim",), **place: Any) -> Measured:
     return part(data, measure, p.ON_OFF, **place).averaged(*over)
 
 
 def _red_loses_most(data: Data, over: Sequence[str] = ("victim",)) -> Evidence:
-    return highest(_by_queue(data, q.TOTAL_LOSS, over), "RED", axis="queue")
+    return highest(_average_queue(data, q.TOTAL_LOSS, over), "RED", axis="queue")
 
 
 def _red_late(data: Data) -> Evidence:
-    return highest(_by_queue(data, q.LATE_LOSS), "RED", axis="queue")
+    return highest(_average_queue(data, q.LATE_LOSS), "RED", axis="queue")
 
 
 def _red_waits(data: Data) -> Evidence:
-    return highest(_by_queue(data, q.QUEUEING), "RED", axis="queue")
+    return highest(_average_queue(data, q.QUEUEING), "RED", axis="queue")
 
 
 def _ca6_late(data: Data) -> Evidence:
@@ -473,7 +470,7 @@ def _ca6_late(data: Data) -> Evidence:
 
 
 def _avq_late(data: Data) -> Evidence:
-    return below(part(data, q.LATE_LOSS, p.ON_OFF, queue="AVQ"), ALMOST_NOTHING)
+    return is_below(part(data, q.LATE_LOSS, p.ON_OFF, queue="AVQ"), ALMOST_NOTHING)
 
 
 def _avq_least(data: Data, measure: Measure) -> Evidence:
@@ -487,7 +484,7 @@ def _q29(data: Data) -> Evidence:
 
 
 def _sel_in_s3(data: Data) -> Evidence:
-    return _at_most_alike(part(data, q.TOTAL_LOSS, p.ROUTERS), p.DROP_SEL, RIVALS)
+    return _loses_no_more(part(data, q.TOTAL_LOSS, p.ROUTERS), p.DROP_SEL, RIVALS)
 
 
 def _front_in_s3(data: Data) -> Evidence:
@@ -520,8 +517,6 @@ TESTS: Mapping[str, Test | Mapping[str, Test]] = {
     },
     "Q7": _q7,
     "Q8": _q8,
-    "Q9": {"AVQ best": _avq_best, "RED worst": _red_worst},
-    "Q10": {"raises in CA7 to CA10": _raises, "lowers in CA5 and CA6": _lowers},
     "Q11": {
         "words": lambda data: _understood(data, "words"),
         "sentences": lambda data: _understood(data, "printed"),
@@ -533,7 +528,7 @@ TESTS: Mapping[str, Test | Mapping[str, Test]] = {
         "other UDP": lambda data: _gets_through(data, "other-udp"),
         "TCP unharmed": _tcp_unharmed,
     },
-    "Q14": {"TCP and voice equal": _equal_in_ca6, "other UDP has its share": _other_in_ca6},
+    "Q14": {"TCP and voice equal": _equal_in_ca6, "other UDP has its share": _udp_share_in_ca6},
     "Q15": _q15,
     "Q16": _q16,
     "Q17": {"RED": lambda data: _late(data, "RED"), "REM": lambda data: _late(data, "REM")},
@@ -591,7 +586,7 @@ HEARD = ("Q11", "Q18", "Q32")
 WORDINGS: Mapping[str, Mapping[str, Test]] = {
     "Q1": {"the others unequal in CA2, too": lambda data: _unequal(data, "CA1", "CA2")},
     "Q2": {"within 5 %": lambda data: _q2_within(data, 0.05)},
-    "Q4": {"at least the others'": lambda data: _both_tcp(data, 0.01)},
+    "Q4": {"at least the others'": lambda data: _tcp_in_two_cases(data, 0.01)},
     "Q5": {
         "90 % of what it needs": lambda data: _need(data, 0.9),
         "less than half of what Drop-Sel leaves it": lambda data: _penalised(
@@ -607,68 +602,24 @@ WORDINGS: Mapping[str, Mapping[str, Test]] = {
         "no word missing, either": lambda data: _q11(data, sentences="sentences"),
     },
     "Q12": {"longer than under Drop-Tail, too": lambda data: _q12(data, (p.DROP_SEL, p.TAIL))},
-    "Q14": {"95 % of other UDP through": _other_through},
+    "Q14": {"95 % of other UDP through": _udp_gets_through},
     "Q17": {"with AVQ, too": lambda data: _late(data, *p.QUEUES)},
     "Q18": {
-        "by about as much as printed": lambda data: _about(
+        "by about as much as printed": lambda data: _gains_as_printed(
             data, "words", {("RED", p.FRONT): 51.1, ("RED", p.TAIL): 12.2}
         )
     },
     "Q19": {"in every case": lambda data: _more_equitable(data, "RED", p.S2_CASES)},
     "Q26": {"under every victim": lambda data: _red_loses_most(data, ())},
-    "Q32": {"by about as much as printed": lambda data: _about(data, "printed", SENTENCES_GAINED)},
+    "Q32": {"by about as much as printed": lambda data: _gains_as_printed(data, "printed", SENTENCES_GAINED)},
 }
 """Other wordings of a claim, most of them stricter."""
 
-GRIDS: Mapping[str, tuple[str, ...]] = {
-    "Q1": (p.ALWAYS_ON,),
-    "Q2": (p.ALWAYS_ON,),
-    "Q3": (p.ON_OFF,),
-    "Q4": (p.ON_OFF,),
-    "Q5": (p.PUNSI,),
-    "Q6": (p.ALWAYS_ON,),
-    "Q7": (p.ON_OFF, p.ROUTERS),
-    "Q8": (p.ON_OFF,),
-    "Q9": (p.ON_OFF, p.ROUTERS),
-    "Q10": (p.ON_OFF, p.ROUTERS),
-    "Q11": (p.ON_OFF,),
-    "Q12": (p.ALWAYS_ON,),
-    "Q13": (p.ON_OFF,),
-    "Q14": (p.ON_OFF,),
-    "Q15": (p.ON_OFF,),
-    "Q16": (p.ALWAYS_ON,),
-    "Q17": (p.ON_OFF,),
-    "Q18": (p.ON_OFF,),
-    "Q19": (p.ON_OFF,),
-    "Q20": (p.ON_OFF,),
-    "Q21": (p.PUNSI,),
-    "Q22": (p.ALWAYS_ON,),
-    "Q23": (p.ALWAYS_ON,),
-    "Q24": (p.ALWAYS_ON,),
-    "Q25": (p.ALWAYS_ON,),
-    "Q26": (p.ON_OFF,),
-    "Q27": (p.ON_OFF,),
-    "Q28": (p.ON_OFF,),
-    "Q29": (p.ON_OFF,),
-    "Q30": (p.ROUTERS,),
-    "Q31": (p.ON_OFF, p.ROUTERS),
-    "Q32": (p.ON_OFF,),
-}
-"""The grids that the tests of each claim read."""
 
-STATEMENTS = texts.claims(__file__, GRIDS)
-"""The claims in words."""
-
-
-def claims(reading: Reading = BASE, *, heard: bool = True) -> list[Claim]:
-    """All claims, in order.
-
-    Args:
-        reading: The reading, of which the logarithm of Eq. (1) changes what is judged.
-        heard: With those about what is understood.
-    """
-    opinion = q.opinion(reading)
-    tests: dict[str, Test | Mapping[str, Test]] = {
+def tests(case: Case) -> dict[str, Test | Mapping[str, Test]]:
+    """Claim to its test, or to the tests of its parts. The reading decides the logarithm of Eq. (1)."""
+    opinion = q.opinion(case.reading)
+    found: dict[str, Test | Mapping[str, Test]] = {
         **TESTS,
         "Q9": {
             "AVQ best": lambda data: _avq_best(data, opinion),
@@ -679,7 +630,13 @@ def claims(reading: Reading = BASE, *, heard: bool = True) -> list[Claim]:
             "lowers in CA5 and CA6": lambda data: _lowers(data, opinion),
         },
     }
-    wordings = {
+    return {name: test for name, test in found.items() if not (case.essential and name in HEARD)}
+
+
+def wordings(case: Case) -> dict[str, Mapping[str, Test]]:
+    """Claim to its other wordings, most of them stricter."""
+    opinion = q.opinion(case.reading)
+    return {
         **WORDINGS,
         "Q9": {
             "in every case": lambda data: _q9(data, opinion, ("victim",)),
@@ -687,26 +644,3 @@ def claims(reading: Reading = BASE, *, heard: bool = True) -> list[Claim]:
             "full G.107": WORDINGS["Q9"]["full G.107"],
         },
     }
-    found = []
-    for name, (statement, source, assumptions) in STATEMENTS.items():
-        if name in HEARD and not heard:
-            continue
-        test = tests[name]
-        whole: dict[str, Any] = (
-            {"test": test}
-            if callable(test)
-            else {"parts": tuple(Part(part_name, one) for part_name, one in test.items())}
-        )
-        found.append(
-            Claim(
-                name,
-                statement,
-                f"paper 004 {source}",
-                GRIDS[name],
-                notes=EXPLANATIONS.get(name, {}),
-                assumptions=assumptions,
-                wordings=wordings.get(name, {}),
-                **whole,
-            )
-        )
-    return found

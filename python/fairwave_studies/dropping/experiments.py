@@ -13,7 +13,6 @@ from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
 from fairwave_study.experiments import Experiment, Side
-from fairwave_study.paragraphs import Paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
     Quantity = Callable[[Data], NDArray[np.float64]]
-
-WORDS = Paragraphs(__file__)
-"""The paragraphs, in `experiments.toml`."""
 
 BASE_SIDE = Side("as in the base reading")
 HALF = {"transfer": "524 kb/s"}
@@ -54,13 +50,13 @@ def _left(data: Data) -> NDArray[np.float64]:
     return left
 
 
-def _in_s1(measure: Measure, case: str, victim: str, name: str = "") -> Quantity:
+def _sample_s1(measure: Measure, case: str, victim: str, name: str = "") -> Quantity:
     return _taken(
         measure, p.ALWAYS_ON, case=case, queue="RED", victim=victim, **({"class": name} if name else {})
     )
 
 
-def _in_s2(measure: Measure, case: str, queue: str, victim: str, name: str = "") -> Quantity:
+def _sample_s2(measure: Measure, case: str, queue: str, victim: str, name: str = "") -> Quantity:
     return _taken(
         measure, p.ON_OFF, case=case, queue=queue, victim=victim, **({"class": name} if name else {})
     )
@@ -137,7 +133,7 @@ IN_ALL = {queue: f"lost in all, CA5, {queue} (%)" for queue in ("RED", "REM")}
 APART = {part: f"from Table 6, {part} (%)" for part in (published.QUEUE, published.USER)}
 
 
-def _in_all(queue: str) -> Quantity:
+def _total_loss(queue: str) -> Quantity:
     """What voice loses in all in CA5, mean over victims."""
 
     def taken(data: Data) -> NDArray[np.float64]:
@@ -168,7 +164,7 @@ def _apart(part: str) -> Quantity:
 
 def _first() -> list[Experiment]:
     """Of the claims that the exploration contradicts most often."""
-    waits = {name: _in_s1(q.QUEUEING, "CA4", victim) for victim, name in WAITS.items()}
+    waits = {name: _sample_s1(q.QUEUEING, "CA4", victim) for victim, name in WAITS.items()}
     return [
         Experiment(
             "why-Q2",
@@ -179,12 +175,11 @@ def _first() -> list[Experiment]:
                 Side("half as many transfers", HALF),
                 Side("victims in forced drops only", {"victim-drops": "forced drops"}),
             ),
-            WORDS("why-Q2"),
             {
                 LEFT: _left,
-                SEL_TCP: _in_s1(q.OUT, "CA3", p.DROP_SEL, "tcp"),
-                TAIL_TCP: _in_s1(q.OUT, "CA3", p.TAIL, "tcp"),
-                TAIL_OTHER: _in_s1(q.DROPPED, "CA3", p.TAIL, "other-udp"),
+                SEL_TCP: _sample_s1(q.OUT, "CA3", p.DROP_SEL, "tcp"),
+                TAIL_TCP: _sample_s1(q.OUT, "CA3", p.TAIL, "tcp"),
+                TAIL_OTHER: _sample_s1(q.DROPPED, "CA3", p.TAIL, "other-udp"),
             },
         ),
         Experiment(
@@ -192,9 +187,8 @@ def _first() -> list[Experiment]:
             "Q6",
             "RED's step at the maximum threshold, and whether its chance goes by size.",
             STEP_SIDES,
-            WORDS("why-Q6"),
             {
-                **{name: _in_s1(q.QUEUEING, case, victim) for (case, victim), name in QUEUEING.items()},
+                **{name: _sample_s1(q.QUEUEING, case, victim) for (case, victim), name in QUEUEING.items()},
                 FROM_TABLE_5: _from_table_5,
             },
         ),
@@ -210,10 +204,12 @@ def _first() -> list[Experiment]:
                     {"avq-buffer": "114 ms", "avq-law": "ns-2's, exchanged"},
                 ),
             ),
-            WORDS("why-Q8"),
             {
-                CA5_WAIT: _in_s2(q.QUEUEING, "CA5", "AVQ", p.DROP_SEL),
-                **{name: _in_s2(q.QUEUE_LOSS, "CA5", "AVQ", victim) for victim, name in CALLS_GONE.items()},
+                CA5_WAIT: _sample_s2(q.QUEUEING, "CA5", "AVQ", p.DROP_SEL),
+                **{
+                    name: _sample_s2(q.QUEUE_LOSS, "CA5", "AVQ", victim)
+                    for victim, name in CALLS_GONE.items()
+                },
             },
         ),
         Experiment(
@@ -226,11 +222,10 @@ def _first() -> list[Experiment]:
                 Side("half as many transfers", HALF),
                 Side("SACK instead of Reno", {"tcp": "SACK, 0.2 s"}),
             ),
-            WORDS("why-Q12"),
             {
                 **waits,
-                SWING: _in_s1(q.VARIANCE, "CA4", p.FRONT),
-                FRONT_DROPS: _in_s1(q.DROPPED, "CA4", p.FRONT, "tcp"),
+                SWING: _sample_s1(q.VARIANCE, "CA4", p.FRONT),
+                FRONT_DROPS: _sample_s1(q.DROPPED, "CA4", p.FRONT, "tcp"),
             },
         ),
         Experiment(
@@ -244,11 +239,13 @@ def _first() -> list[Experiment]:
                 Side("39 ms, AVQ with room for 114 ms", LONGER),
                 Side("and its virtual queue exchanges", EXCHANGED),
             ),
-            WORDS("why-Q14"),
             {
-                **{label: _in_s2(q.SHARE, "CA6", "AVQ", p.DROP_SEL, name) for name, label in SHARES.items()},
-                GONE: _in_s2(q.QUEUE_LOSS, "CA6", "AVQ", p.DROP_SEL),
-                STOOD: _in_s2(q.QUEUEING, "CA6", "AVQ", p.DROP_SEL),
+                **{
+                    label: _sample_s2(q.SHARE, "CA6", "AVQ", p.DROP_SEL, name)
+                    for name, label in SHARES.items()
+                },
+                GONE: _sample_s2(q.QUEUE_LOSS, "CA6", "AVQ", p.DROP_SEL),
+                STOOD: _sample_s2(q.QUEUEING, "CA6", "AVQ", p.DROP_SEL),
             },
         ),
         Experiment(
@@ -256,18 +253,16 @@ def _first() -> list[Experiment]:
             "Q15",
             "Round trips and number of the transfers that calls share AVQ's queue with.",
             (BASE_SIDE, Side("transfers 39 ms away", NEAR), Side("and twice as many", TWICE)),
-            WORDS("why-Q15"),
-            {label: _in_s2(q.SHARE, "CA6", "AVQ", p.TAIL, name) for name, label in TAIL_SHARES.items()},
+            {label: _sample_s2(q.SHARE, "CA6", "AVQ", p.TAIL, name) for name, label in TAIL_SHARES.items()},
         ),
         Experiment(
             "why-Q17",
             "Q17",
             "What late packets are a share of, and RED's law.",
             (BASE_SIDE, Side("ns-2.35's RED", {"red": "ns-2.35"})),
-            WORDS("why-Q17"),
             {
                 **{label: _late_of_received(victim) for victim, label in LATE.items()},
-                **{label: _in_s2(q.QUEUEING, "CA7", "RED", victim) for victim, label in WAITED.items()},
+                **{label: _sample_s2(q.QUEUEING, "CA7", "RED", victim) for victim, label in WAITED.items()},
             },
         ),
         Experiment(
@@ -275,17 +270,15 @@ def _first() -> list[Experiment]:
             "Q22",
             "RED's step at the maximum threshold, and whether its chance goes by size.",
             STEP_SIDES,
-            WORDS("why-Q22"),
-            {name: _in_s1(q.MEDIAN, case, victim) for (case, victim), name in MEDIANS.items()},
+            {name: _sample_s1(q.MEDIAN, case, victim) for (case, victim), name in MEDIANS.items()},
         ),
         Experiment(
             "why-Q26",
             "Q26",
             "Round trips and number of the transfers that press on RED and on REM.",
             (BASE_SIDE, Side("transfers 39 ms away", NEAR), Side("and twice as many", TWICE)),
-            WORDS("why-Q26"),
             {
-                **{label: _in_all(queue) for queue, label in IN_ALL.items()},
+                **{label: _total_loss(queue) for queue, label in IN_ALL.items()},
                 **{label: _apart(part) for part, label in APART.items()},
             },
         ),
@@ -387,21 +380,23 @@ BY_FLOW_SIDE = Side("PUNSI compares flows", {"punsi": "flow"})
 REM_SIDE = Side("REM's mean packet of 1000 bytes", {"rem": "bytes of 1000"})
 
 
-def _under(measure: Measure, case: str, queue: str, name: str, of: str = "") -> dict[str, Quantity]:
+def _sample_victims_s2(
+    measure: Measure, case: str, queue: str, name: str, of: str = ""
+) -> dict[str, Quantity]:
     """A measure of S2 under each of the paper's victims, of voice or of a class."""
-    return {name.format(one): _in_s2(measure, case, queue, one, of) for one in V}
+    return {name.format(one): _sample_s2(measure, case, queue, one, of) for one in V}
 
 
-def _under_red(measure: Measure, case: str, name: str, of: str = "") -> dict[str, Quantity]:
+def _sample_victims_s1(measure: Measure, case: str, name: str, of: str = "") -> dict[str, Quantity]:
     """The same of S1."""
-    return {name.format(one): _in_s1(measure, case, one, of) for one in V}
+    return {name.format(one): _sample_s1(measure, case, one, of) for one in V}
 
 
 def _scheme(measure: Measure, case: str, scheme: str, name: str) -> Quantity:
     return _taken(measure, p.PUNSI, case=case, scheme=scheme, class_=name)
 
 
-def _over_all(measure: Measure, queue: str) -> Quantity:
+def _mean_over_cases(measure: Measure, queue: str) -> Quantity:
     """A measure under a queue: the mean over the cases of S2 and S3 and over victims."""
 
     def taken(data: Data) -> NDArray[np.float64]:
@@ -432,40 +427,40 @@ def _fairness(victim: str) -> Quantity:
 def _further() -> list[Experiment]:
     """Of claims that one more switch explains."""
     over_all = {
-        name.format(queue): _over_all(measure, queue)
+        name.format(queue): _mean_over_cases(measure, queue)
         for name, measure in ((WAIT_OF, q.QUEUEING), (LOST_OF, q.TOTAL_LOSS))
         for queue in p.QUEUES
     }
     return [
         Experiment(
             "why-Q1", "Q1", "RED's step at the maximum threshold, and in which drops the victim rule is asked.",
-            (BASE_SIDE, OTHER_RED_SIDE, FORCED_SIDE), WORDS("why-Q1"),
+            (BASE_SIDE, OTHER_RED_SIDE, FORCED_SIDE),
             {
-                name.format(q.CLASS_TITLES[one]): _in_s1(q.SHARE, case, p.DROP_SEL, one)
+                name.format(q.CLASS_TITLES[one]): _sample_s1(q.SHARE, case, p.DROP_SEL, one)
                 for case, name in CLASS_SHARE.items()
                 for one in q.CLASSES
             },
         ),
         Experiment(
             "why-Q3", "Q3", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
-            WORDS("why-Q3"),
+
             {
-                **_under(q.OUT, "CA5", "RED", TCP_5, "tcp"),
-                **_under(q.DROPPED, "CA5", "RED", TCP_5_GONE, "tcp"),
-                **_under(q.DROPPED, "CA5", "RED", VOICE_5_GONE, "voice"),
+                **_sample_victims_s2(q.OUT, "CA5", "RED", TCP_5, "tcp"),
+                **_sample_victims_s2(q.DROPPED, "CA5", "RED", TCP_5_GONE, "tcp"),
+                **_sample_victims_s2(q.DROPPED, "CA5", "RED", VOICE_5_GONE, "voice"),
             },
         ),
         Experiment(
-            "why-Q4", "Q4", "How strong TCP is.", (BASE_SIDE, NEAR_SIDE), WORDS("why-Q4"),
+            "why-Q4", "Q4", "How strong TCP is.", (BASE_SIDE, NEAR_SIDE),
             {
-                **_under(q.OUT, "CA6", "AVQ", TCP_6_AVQ, "tcp"),
-                **_under(q.OUT, "CA7", "REM", TCP_7_REM, "tcp"),
-                **_under(q.OUT, "CA7", "REM", OTHER_7_REM, "other-udp"),
+                **_sample_victims_s2(q.OUT, "CA6", "AVQ", TCP_6_AVQ, "tcp"),
+                **_sample_victims_s2(q.OUT, "CA7", "REM", TCP_7_REM, "tcp"),
+                **_sample_victims_s2(q.OUT, "CA7", "REM", OTHER_7_REM, "other-udp"),
             },
         ),
         Experiment(
             "why-Q5", "Q5", "Whether PUNSI compares classes or flows; then RED's law.",
-            (BASE_SIDE, BY_FLOW_SIDE, OTHER_RED_SIDE), WORDS("why-Q5"),
+            (BASE_SIDE, BY_FLOW_SIDE, OTHER_RED_SIDE),
             {
                 **{name: _scheme(q.OUT, "CA2", scheme, "other-udp") for scheme, name in OTHER_UNDER.items()},
                 VOICE_2: _scheme(q.SHARE, "CA2", f"RED, {p.DROP_SEL}", "voice"),
@@ -474,44 +469,44 @@ def _further() -> list[Experiment]:
         ),
         Experiment(
             "why-Q7", "Q7", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
-            WORDS("why-Q7"),
+
             {
-                **_under(q.QUEUE_LOSS, "CA7", "RED", GONE_7),
-                **_under(q.QUEUE_LOSS, "CA8", "RED", GONE_8),
-                **_under(q.QUEUE_LOSS, "CA7", "REM", GONE_7_REM),
+                **_sample_victims_s2(q.QUEUE_LOSS, "CA7", "RED", GONE_7),
+                **_sample_victims_s2(q.QUEUE_LOSS, "CA8", "RED", GONE_8),
+                **_sample_victims_s2(q.QUEUE_LOSS, "CA7", "REM", GONE_7_REM),
             },
         ),
         Experiment(
             "why-Q9", "Q9", "How much AVQ's queue may hold, and by which mean packet REM counts.",
-            (BASE_SIDE, ROUTERS_SIDE, REM_SIDE), WORDS("why-Q9"),
-            {**{MOS_OF.format(one): _over_all(q.MOS, one) for one in p.QUEUES}, **over_all},
+            (BASE_SIDE, ROUTERS_SIDE, REM_SIDE),
+            {**{MOS_OF.format(one): _mean_over_cases(q.MOS, one) for one in p.QUEUES}, **over_all},
         ),
         Experiment(
-            "why-Q10", "Q10", "How much AVQ's queue may hold.", (BASE_SIDE, ROOM_SIDE), WORDS("why-Q10"),
+            "why-Q10", "Q10", "How much AVQ's queue may hold.", (BASE_SIDE, ROOM_SIDE),
             {
-                **_under(q.TOTAL_LOSS, "CA5", "AVQ", LOST_5_AVQ),
-                **_under(q.TOTAL_LOSS, "CA8", "AVQ", LOST_8_AVQ),
-                **_under(q.MOS, "CA5", "AVQ", MOS_5_AVQ),
-                **_under(q.MOS, "CA8", "AVQ", MOS_8_AVQ),
+                **_sample_victims_s2(q.TOTAL_LOSS, "CA5", "AVQ", LOST_5_AVQ),
+                **_sample_victims_s2(q.TOTAL_LOSS, "CA8", "AVQ", LOST_8_AVQ),
+                **_sample_victims_s2(q.MOS, "CA5", "AVQ", MOS_5_AVQ),
+                **_sample_victims_s2(q.MOS, "CA8", "AVQ", MOS_8_AVQ),
             },
         ),
         Experiment(
             "why-Q13", "Q13", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
-            WORDS("why-Q13"),
+
             {
                 **{
                     key: taken
                     for one, name in OF_8.items()
-                    for key, taken in _under(q.DROPPED, "CA8", "RED", name, one).items()
+                    for key, taken in _sample_victims_s2(q.DROPPED, "CA8", "RED", name, one).items()
                 },
-                **_under(q.OUT, "CA8", "RED", TCP_8, "tcp"),
+                **_sample_victims_s2(q.OUT, "CA8", "RED", TCP_8, "tcp"),
             },
         ),
         Experiment(
             "why-Q16", "Q16", "RED's step at the maximum threshold, and its law.",
-            (BASE_SIDE, OTHER_RED_SIDE, SLOPE_SIDE), WORDS("why-Q16"),
+            (BASE_SIDE, OTHER_RED_SIDE, SLOPE_SIDE),
             {
-                name.format(one): _in_s1(measure, case, one, of)
+                name.format(one): _sample_s1(measure, case, one, of)
                 for name, measure, case, of in (
                     (WAIT_1, q.QUEUEING, "CA1", ""),
                     (WAIT_2, q.QUEUEING, "CA2", ""),
@@ -522,7 +517,7 @@ def _further() -> list[Experiment]:
         ),
         Experiment(
             "why-Q19", "Q19", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
-            WORDS("why-Q19"),
+
             {FAIR.format(one): _fairness(one) for one in V},
         ),
         Experiment(
@@ -530,16 +525,16 @@ def _further() -> list[Experiment]:
             (
                 BASE_SIDE, NEAR_SIDE,
                 Side("AVQ's virtual queue exchanges", {"avq-law": "ns-2's, exchanged"}),
-            ), WORDS("why-Q20"),
+            ),
             {
-                **_under(q.CLASS_FAIRNESS, "CA6", "AVQ", FAIR_6),
-                **_under(q.CLASS_FAIRNESS, "CA7", "REM", FAIR_7),
-                **_under(q.OUT, "CA6", "AVQ", TCP_6_AVQ, "tcp"),
+                **_sample_victims_s2(q.CLASS_FAIRNESS, "CA6", "AVQ", FAIR_6),
+                **_sample_victims_s2(q.CLASS_FAIRNESS, "CA7", "REM", FAIR_7),
+                **_sample_victims_s2(q.OUT, "CA6", "AVQ", TCP_6_AVQ, "tcp"),
             },
         ),
         Experiment(
             "why-Q21", "Q21", "Whether PUNSI compares classes or flows; then the number of transfers.",
-            (BASE_SIDE, BY_FLOW_SIDE, Side("twice as many transfers", {"transfer": "131 kb/s"})), WORDS("why-Q21"),
+            (BASE_SIDE, BY_FLOW_SIDE, Side("twice as many transfers", {"transfer": "131 kb/s"})),
             {
                 name.format(q.CLASS_TITLES[one]): _scheme(q.SHARE, p.MOSTLY_UDP, scheme, one)
                 for scheme, name in MOSTLY.items()
@@ -547,60 +542,60 @@ def _further() -> list[Experiment]:
             },
         ),
         Experiment(
-            "why-Q23", "Q23", "RED's step at the maximum threshold.", (BASE_SIDE, SLOPE_SIDE), WORDS("why-Q23"),
+            "why-Q23", "Q23", "RED's step at the maximum threshold.", (BASE_SIDE, SLOPE_SIDE),
             {
                 key: taken
                 for case in ("CA4", "CA3")
                 for measure, name in ((q.DROPPED, TCP_GONE[case]), (q.IN, TCP_SENDS[case]))
-                for key, taken in _under_red(measure, case, name, "tcp").items()
+                for key, taken in _sample_victims_s1(measure, case, name, "tcp").items()
             },
         ),
         Experiment(
             "why-Q24", "Q24", "RED's step at the maximum threshold, and in which drops the victim rule is asked.",
-            (BASE_SIDE, SLOPE_SIDE, FORCED_SIDE), WORDS("why-Q24"),
+            (BASE_SIDE, SLOPE_SIDE, FORCED_SIDE),
             {
                 key: taken
                 for case in ("CA1", "CA3", "CA2", "CA4")
-                for key, taken in _under_red(q.VARIANCE, case, VARIANCES[case]).items()
+                for key, taken in _sample_victims_s1(q.VARIANCE, case, VARIANCES[case]).items()
             },
         ),
         Experiment(
             "why-Q25", "Q25", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
-            WORDS("why-Q25"),
+
             {
-                **_under_red(q.OUT, "CA1", OTHER_1, "other-udp"),
-                BRINGS_1: _in_s1(q.IN, "CA1", p.DROP_SEL, "other-udp"),
-                **_under_red(q.OUT, "CA3", TCP_3, "tcp"),
-                SPREAD_1: _in_s1(q.SPREAD, "CA1", p.DROP_SEL),
+                **_sample_victims_s1(q.OUT, "CA1", OTHER_1, "other-udp"),
+                BRINGS_1: _sample_s1(q.IN, "CA1", p.DROP_SEL, "other-udp"),
+                **_sample_victims_s1(q.OUT, "CA3", TCP_3, "tcp"),
+                SPREAD_1: _sample_s1(q.SPREAD, "CA1", p.DROP_SEL),
             },
         ),
         Experiment(
             "why-Q27", "Q27", "How much AVQ's queue may hold, and by which mean packet REM counts.",
-            (BASE_SIDE, ROOM_SIDE, REM_SIDE), WORDS("why-Q27"),
+            (BASE_SIDE, ROOM_SIDE, REM_SIDE),
             {
-                **{WAIT_5.format(one): _in_s2(q.QUEUEING, "CA5", one, p.TAIL) for one in p.QUEUES},
-                **{LATE_6.format(one): _in_s2(q.LATE_LOSS, "CA6", one, p.TAIL) for one in p.QUEUES},
+                **{WAIT_5.format(one): _sample_s2(q.QUEUEING, "CA5", one, p.TAIL) for one in p.QUEUES},
+                **{LATE_6.format(one): _sample_s2(q.LATE_LOSS, "CA6", one, p.TAIL) for one in p.QUEUES},
             },
         ),
         Experiment(
-            "why-Q28", "Q28", "How strong TCP is.", (BASE_SIDE, NEAR_SIDE), WORDS("why-Q28"),
+            "why-Q28", "Q28", "How strong TCP is.", (BASE_SIDE, NEAR_SIDE),
             {
-                **_under(q.TOTAL_LOSS, "CA8", "RED", LOST_RED["CA8"]),
-                **_under(q.TOTAL_LOSS, "CA7", "RED", LOST_RED["CA7"]),
-                **_under(q.LATE_LOSS, "CA8", "REM", LATE_REM),
+                **_sample_victims_s2(q.TOTAL_LOSS, "CA8", "RED", LOST_RED["CA8"]),
+                **_sample_victims_s2(q.TOTAL_LOSS, "CA7", "RED", LOST_RED["CA7"]),
+                **_sample_victims_s2(q.LATE_LOSS, "CA8", "REM", LATE_REM),
             },
         ),
         Experiment(
-            "why-Q29", "Q29", "RED's law.", (BASE_SIDE, OTHER_RED_SIDE), WORDS("why-Q29"),
+            "why-Q29", "Q29", "RED's law.", (BASE_SIDE, OTHER_RED_SIDE),
             {
                 key: taken
                 for case, name in WAIT_7_8.items()
-                for key, taken in _under(q.QUEUEING, case, "RED", name).items()
+                for key, taken in _sample_victims_s2(q.QUEUEING, case, "RED", name).items()
             },
         ),
         Experiment(
             "why-Q30", "Q30", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
-            WORDS("why-Q30"),
+
             {
                 name.format(one): _taken(q.TOTAL_LOSS, p.ROUTERS, case="CA9", queue=queue, victim=one)
                 for queue, name in LOST_9.items()
@@ -608,12 +603,11 @@ def _further() -> list[Experiment]:
             },
         ),
         Experiment(
-            "why-Q31", "Q31", "How much AVQ's queue may hold.", (BASE_SIDE, ROOM_SIDE, ROUTERS_SIDE), WORDS("why-Q31"),
+            "why-Q31", "Q31", "How much AVQ's queue may hold.", (BASE_SIDE, ROOM_SIDE, ROUTERS_SIDE),
             over_all,
         ),
     ]  # fmt: skip
 
 
-def experiments() -> list[Experiment]:
-    """All experiments, in the order of their claims."""
-    return sorted([*_first(), *_further()], key=lambda one: int(one.claim.removeprefix("Q")))
+EXPERIMENTS = sorted([*_first(), *_further()], key=lambda one: int(one.claim.removeprefix("Q")))
+"""In the order of the claims."""

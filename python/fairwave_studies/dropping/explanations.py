@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 WORDS = texts.notes(__file__)
 """The sentences, in `explanations.toml`, with a name for each number in them."""
@@ -39,19 +39,19 @@ OTHER_RED = _elsewhere(**{"red": "ns-2.35", "load-s1": "1.5 of the link"})
 OTHER_AVQ = _elsewhere(**{"avq-buffer": "the routers'", "avq-law": "ns-2's, exchanged"})
 
 
-def _by_victim(data: Data, measure: Measure, grid: str, digits: str, **place: str) -> str:
+def _list_victims(data: Data, measure: Measure, grid: str, digits: str, **place: str) -> str:
     """A measure under each of the paper's victims: "Drop-Tail 83, Drop-Front 86, Drop-Sel 64"."""
     return ", ".join(f"{one} {mean(data, measure, grid, victim=one, **place):{digits}}" for one in THREE)
 
 
-def _by_class(data: Data, grid: str, **place: str) -> str:
+def _list_classes(data: Data, grid: str, **place: str) -> str:
     return ", ".join(
         f"{title} {mean(data, q.SHARE, grid, **place, **{'class': name}):.0f}"
         for name, title in q.CLASS_TITLES.items()
     )
 
 
-def _over(cases: Iterable[str], words: Callable[[str], str]) -> str:
+def _list_cases(cases: Iterable[str], words: Callable[[str], str]) -> str:
     return "; ".join(f"{case}: {words(case)}" for case in cases)
 
 
@@ -63,7 +63,7 @@ def _q1(data: Data) -> str:
         )
 
     place = {"queue": "RED", "victim": p.DROP_SEL}
-    classes = _over(("CA1", "CA2"), lambda case: _by_class(data, p.ALWAYS_ON, case=case, **place))
+    classes = _list_cases(("CA1", "CA2"), lambda case: _list_classes(data, p.ALWAYS_ON, case=case, **place))
     voice, other, tcp = published.SHARES_CA2
     return WORDS.fill(
         "q1",
@@ -71,32 +71,34 @@ def _q1(data: Data) -> str:
         voice=voice,
         other=other,
         tcp=tcp,
-        spreads=_over(("CA1", "CA2"), shares),
+        spreads=_list_cases(("CA1", "CA2"), shares),
         other_red=OTHER_RED,
     )
 
 
 def _q2(data: Data) -> str:
     tcp = {"class": "tcp", "queue": "RED"}
-    got = _over(("CA3", "CA4"), lambda case: _by_victim(data, q.OUT, p.ALWAYS_ON, ".2f", case=case, **tcp))
-    lost = _by_victim(data, q.QUEUE_LOSS, p.ALWAYS_ON, ".1f", case="CA3", queue="RED")
+    got = _list_cases(
+        ("CA3", "CA4"), lambda case: _list_victims(data, q.OUT, p.ALWAYS_ON, ".2f", case=case, **tcp)
+    )
+    lost = _list_victims(data, q.QUEUE_LOSS, p.ALWAYS_ON, ".1f", case="CA3", queue="RED")
     return WORDS.fill("q2", got=got, lost=lost)
 
 
 def _q3(data: Data) -> str:
     tcp = {"class": "tcp", "queue": "RED"}
-    got = _over(
-        ("CA5", "CA6", "CA7"), lambda case: _by_victim(data, q.OUT, p.ON_OFF, ".2f", case=case, **tcp)
+    got = _list_cases(
+        ("CA5", "CA6", "CA7"), lambda case: _list_victims(data, q.OUT, p.ON_OFF, ".2f", case=case, **tcp)
     )
     return f"TCP's throughput in Mb/s: {got}."
 
 
 def _q4(data: Data) -> str:
     tcp = {"class": "tcp"}
-    avq = _by_victim(data, q.OUT, p.ON_OFF, ".2f", case="CA6", queue="AVQ", **tcp)
-    rem = _by_victim(data, q.OUT, p.ON_OFF, ".2f", case="CA7", queue="REM", **tcp)
-    spared = _by_victim(data, q.QUEUE_LOSS, p.ON_OFF, ".1f", case="CA6", queue="AVQ")
-    wait = _by_victim(data, q.QUEUEING, p.ON_OFF, ".0f", case="CA7", queue="REM")
+    avq = _list_victims(data, q.OUT, p.ON_OFF, ".2f", case="CA6", queue="AVQ", **tcp)
+    rem = _list_victims(data, q.OUT, p.ON_OFF, ".2f", case="CA7", queue="REM", **tcp)
+    spared = _list_victims(data, q.QUEUE_LOSS, p.ON_OFF, ".1f", case="CA6", queue="AVQ")
+    wait = _list_victims(data, q.QUEUEING, p.ON_OFF, ".0f", case="CA7", queue="REM")
     return WORDS.fill("q4", avq=avq, rem=rem, spared=spared, wait=wait, other_avq=OTHER_AVQ)
 
 
@@ -110,16 +112,16 @@ def _q5(data: Data) -> str:
             f"{one} {mean(data, q.OUT, p.PUNSI, case=case, scheme=one, **other):.2f}" for one in schemes
         )
 
-    asked = _over(
+    asked = _list_cases(
         cases,
         lambda case: f"{mean(data, q.IN, p.PUNSI, case=case, scheme=f'RED, {p.DROP_SEL}', **other):.2f}",
     )
-    return WORDS.fill("q5", throughputs=_over(cases, numbers), asked=asked)
+    return WORDS.fill("q5", throughputs=_list_cases(cases, numbers), asked=asked)
 
 
 def _q6(data: Data) -> str:
-    waits = _over(
-        p.S1_CASES, lambda case: _by_victim(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED")
+    waits = _list_cases(
+        p.S1_CASES, lambda case: _list_victims(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED")
     )
     return WORDS.fill("q6", waits=waits, other_red=OTHER_RED)
 
@@ -136,7 +138,7 @@ def _q7(data: Data) -> str:
 
     return WORDS.fill(
         "q7",
-        losses=_over(grids, losses),
+        losses=_list_cases(grids, losses),
         printed=published.LOSS_S2["CA7"][published.QUEUE]["REM", p.DROP_SEL],
     )
 
@@ -144,18 +146,18 @@ def _q7(data: Data) -> str:
 def _q8(data: Data) -> str:
     def losses(case: str) -> str:
         return "; ".join(
-            f"{one}: {_by_victim(data, q.QUEUE_LOSS, p.ON_OFF, '.1f', case=case, queue=one)}"
+            f"{one}: {_list_victims(data, q.QUEUE_LOSS, p.ON_OFF, '.1f', case=case, queue=one)}"
             for one in p.QUEUES
         )
 
-    return WORDS.fill("q8", losses=_over(p.VOICE_DOMINATES, losses), other_avq=OTHER_AVQ)
+    return WORDS.fill("q8", losses=_list_cases(p.VOICE_DOMINATES, losses), other_avq=OTHER_AVQ)
 
 
 def _q9(data: Data) -> str:
     def opinions(case: str) -> str:
         grid = p.ON_OFF if case in p.S2_CASES else p.ROUTERS
         return "; ".join(
-            f"{one}: {_by_victim(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
+            f"{one}: {_list_victims(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
         )
 
     wait = ", ".join(
@@ -163,7 +165,7 @@ def _q9(data: Data) -> str:
         for one in p.QUEUES
     )
     return WORDS.fill(
-        "q9", opinions=_over((*p.S2_CASES, *p.S3_CASES), opinions), wait=wait, other_avq=OTHER_AVQ
+        "q9", opinions=_list_cases((*p.S2_CASES, *p.S3_CASES), opinions), wait=wait, other_avq=OTHER_AVQ
     )
 
 
@@ -171,10 +173,10 @@ def _q10(data: Data) -> str:
     def opinions(case: str) -> str:
         grid = p.ON_OFF if case in p.S2_CASES else p.ROUTERS
         return "; ".join(
-            f"{one}: {_by_victim(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
+            f"{one}: {_list_victims(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
         )
 
-    return WORDS.fill("q10", opinions=_over((*p.S2_CASES, *p.S3_CASES), opinions))
+    return WORDS.fill("q10", opinions=_list_cases((*p.S2_CASES, *p.S3_CASES), opinions))
 
 
 def _q11(data: Data) -> str:
@@ -197,8 +199,9 @@ def _q11(data: Data) -> str:
 
 
 def _q12(data: Data) -> str:
-    waits = _over(
-        ("CA3", "CA4"), lambda case: _by_victim(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED")
+    waits = _list_cases(
+        ("CA3", "CA4"),
+        lambda case: _list_victims(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED"),
     )
     paper = "; ".join(
         "{:.0f}, {:.0f} and {:.0f}".format(*(published.QUEUEING_MS[case][one] for one in THREE))
@@ -214,19 +217,20 @@ def _q13(data: Data) -> str:
         f"{mean(data, q.IN, p.ON_OFF, **place, **{'victim': p.DROP_SEL, 'class': name}):.2f}"
         for name, title in q.CLASS_TITLES.items()
     )
-    tcp = _by_victim(data, q.OUT, p.ON_OFF, ".2f", **place, **{"class": "tcp"})
+    tcp = _list_victims(data, q.OUT, p.ON_OFF, ".2f", **place, **{"class": "tcp"})
     return WORDS.fill("q13", through=through, tcp=tcp)
 
 
 def _q14(data: Data) -> str:
     place = {"case": "CA6", "queue": "AVQ"}
-    shares = _over(THREE, lambda victim: _by_class(data, p.ON_OFF, victim=victim, **place))
+    shares = _list_cases(THREE, lambda victim: _list_classes(data, p.ON_OFF, victim=victim, **place))
     return WORDS.fill("q14", shares=shares, other_avq=OTHER_AVQ)
 
 
 def _q16(data: Data) -> str:
-    waits = _over(
-        ("CA1", "CA2"), lambda case: _by_victim(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED")
+    waits = _list_cases(
+        ("CA1", "CA2"),
+        lambda case: _list_victims(data, q.QUEUEING, p.ALWAYS_ON, ".0f", case=case, queue="RED"),
     )
     paper = "; ".join(
         "{:.0f}, {:.0f} and {:.0f}".format(*(published.QUEUEING_MS[case][one] for one in THREE))
@@ -238,11 +242,11 @@ def _q16(data: Data) -> str:
 def _q17(data: Data) -> str:
     def late(case: str) -> str:
         return "; ".join(
-            f"{one}: {_by_victim(data, q.LATE_LOSS, p.ON_OFF, '.1f', case=case, queue=one)}"
+            f"{one}: {_list_victims(data, q.LATE_LOSS, p.ON_OFF, '.1f', case=case, queue=one)}"
             for one in p.QUEUES
         )
 
-    return WORDS.fill("q17", late=_over(("CA7", "CA8"), late))
+    return WORDS.fill("q17", late=_list_cases(("CA7", "CA8"), late))
 
 
 def _q18(data: Data) -> str:
@@ -257,15 +261,16 @@ def _q18(data: Data) -> str:
 
 
 def _q19(data: Data) -> str:
-    index = _over(
-        p.S2_CASES, lambda case: _by_victim(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case=case, queue="RED")
+    index = _list_cases(
+        p.S2_CASES,
+        lambda case: _list_victims(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case=case, queue="RED"),
     )
     return WORDS.fill("q19", index=index)
 
 
 def _q20(data: Data) -> str:
-    avq = _by_victim(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case="CA6", queue="AVQ")
-    rem = _by_victim(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case="CA7", queue="REM")
+    avq = _list_victims(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case="CA6", queue="AVQ")
+    rem = _list_victims(data, q.CLASS_FAIRNESS, p.ON_OFF, ".2f", case="CA7", queue="REM")
     return WORDS.fill("q20", avq=avq, rem=rem)
 
 
@@ -284,27 +289,29 @@ def _q22(data: Data) -> str:
     def delays(case: str) -> str:
         place = {"case": case, "queue": "RED"}
         return (
-            f"{_by_victim(data, q.MEDIAN, p.ALWAYS_ON, '.0f', **place)}; 90 %: "
-            f"{_by_victim(data, q.LATEST_TENTH, p.ALWAYS_ON, '.0f', **place)}"
+            f"{_list_victims(data, q.MEDIAN, p.ALWAYS_ON, '.0f', **place)}; 90 %: "
+            f"{_list_victims(data, q.LATEST_TENTH, p.ALWAYS_ON, '.0f', **place)}"
         )
 
-    return WORDS.fill("q22", delays=_over(p.S1_CASES, delays))
+    return WORDS.fill("q22", delays=_list_cases(p.S1_CASES, delays))
 
 
 def _q23(data: Data) -> str:
     tcp = {"class": "tcp", "queue": "RED"}
-    dropped = _over(
-        ("CA3", "CA4"), lambda case: _by_victim(data, q.DROPPED, p.ALWAYS_ON, ".1f", case=case, **tcp)
+    dropped = _list_cases(
+        ("CA3", "CA4"), lambda case: _list_victims(data, q.DROPPED, p.ALWAYS_ON, ".1f", case=case, **tcp)
     )
-    sent = _over(("CA3", "CA4"), lambda case: _by_victim(data, q.IN, p.ALWAYS_ON, ".2f", case=case, **tcp))
+    sent = _list_cases(
+        ("CA3", "CA4"), lambda case: _list_victims(data, q.IN, p.ALWAYS_ON, ".2f", case=case, **tcp)
+    )
     return WORDS.fill("q23", dropped=dropped, sent=sent)
 
 
 def _q24(data: Data) -> str:
-    found = _over(
-        p.S1_CASES, lambda case: _by_victim(data, q.VARIANCE, p.ALWAYS_ON, ".0f", case=case, queue="RED")
+    found = _list_cases(
+        p.S1_CASES, lambda case: _list_victims(data, q.VARIANCE, p.ALWAYS_ON, ".0f", case=case, queue="RED")
     )
-    paper = _over(
+    paper = _list_cases(
         p.S1_CASES, lambda case: ", ".join(f"{one} {published.VARIANCE[case][one]:g}" for one in THREE)
     )
     return WORDS.fill("q24", found=found, paper=paper)
@@ -312,9 +319,9 @@ def _q24(data: Data) -> str:
 
 def _q25(data: Data) -> str:
     def kept(name: str) -> str:
-        return _over(
+        return _list_cases(
             p.S1_CASES,
-            lambda case: _by_victim(
+            lambda case: _list_victims(
                 data, q.OUT, p.ALWAYS_ON, ".2f", case=case, queue="RED", **{"class": name}
             ),
         )
@@ -323,8 +330,8 @@ def _q25(data: Data) -> str:
 
 
 def _totals(data: Data, queue: str) -> str:
-    return _over(
-        p.S2_CASES, lambda case: _by_victim(data, q.TOTAL_LOSS, p.ON_OFF, ".0f", case=case, queue=queue)
+    return _list_cases(
+        p.S2_CASES, lambda case: _list_victims(data, q.TOTAL_LOSS, p.ON_OFF, ".0f", case=case, queue=queue)
     )
 
 
@@ -341,20 +348,20 @@ def _q26(data: Data) -> str:
 
 def _q27(data: Data) -> str:
     def late(queue: str) -> str:
-        return _over(
-            p.S2_CASES, lambda case: _by_victim(data, q.LATE_LOSS, p.ON_OFF, ".1f", case=case, queue=queue)
+        return _list_cases(
+            p.S2_CASES, lambda case: _list_victims(data, q.LATE_LOSS, p.ON_OFF, ".1f", case=case, queue=queue)
         )
 
     waits = "; ".join(
-        f"{one} {_by_victim(data, q.QUEUEING, p.ON_OFF, '.0f', case='CA5', queue=one)}" for one in p.QUEUES
+        f"{one} {_list_victims(data, q.QUEUEING, p.ON_OFF, '.0f', case='CA5', queue=one)}" for one in p.QUEUES
     )
     return WORDS.fill("q27", schemes="; ".join(f"{one}: {late(one)}" for one in p.QUEUES), waits=waits)
 
 
 def _q28(data: Data) -> str:
     def losses(measure: Measure, queue: str) -> str:
-        return _over(
-            ("CA7", "CA8"), lambda case: _by_victim(data, measure, p.ON_OFF, ".1f", case=case, queue=queue)
+        return _list_cases(
+            ("CA7", "CA8"), lambda case: _list_victims(data, measure, p.ON_OFF, ".1f", case=case, queue=queue)
         )
 
     return WORDS.fill(
@@ -368,8 +375,8 @@ def _q28(data: Data) -> str:
 
 
 def _q29(data: Data) -> str:
-    waits = _over(
-        ("CA7", "CA8"), lambda case: _by_victim(data, q.QUEUEING, p.ON_OFF, ".0f", case=case, queue="RED")
+    waits = _list_cases(
+        ("CA7", "CA8"), lambda case: _list_victims(data, q.QUEUEING, p.ON_OFF, ".0f", case=case, queue="RED")
     )
     return f"Queueing delay of voice in ms: {waits}."
 
@@ -377,20 +384,21 @@ def _q29(data: Data) -> str:
 def _q30(data: Data) -> str:
     def losses(measure: Measure, case: str) -> str:
         return "; ".join(
-            f"{one}: {_by_victim(data, measure, p.ROUTERS, '.1f', case=case, queue=one)}" for one in p.QUEUES
+            f"{one}: {_list_victims(data, measure, p.ROUTERS, '.1f', case=case, queue=one)}"
+            for one in p.QUEUES
         )
 
     return WORDS.fill(
         "q30",
-        in_all=_over(p.S3_CASES, lambda case: losses(q.TOTAL_LOSS, case)),
-        by_queues=_over(p.S3_CASES, lambda case: losses(q.QUEUE_LOSS, case)),
+        in_all=_list_cases(p.S3_CASES, lambda case: losses(q.TOTAL_LOSS, case)),
+        by_queues=_list_cases(p.S3_CASES, lambda case: losses(q.QUEUE_LOSS, case)),
     )
 
 
 def _q31(data: Data) -> str:
     every = [(case, p.ON_OFF if case in p.S2_CASES else p.ROUTERS) for case in (*p.S2_CASES, *p.S3_CASES)]
 
-    def over_all(measure: Measure, queue: str) -> float:
+    def mean_over_cases(measure: Measure, queue: str) -> float:
         found = [
             mean(data, measure, grid, case=case, queue=queue, victim=victim)
             for case, grid in every
@@ -399,7 +407,7 @@ def _q31(data: Data) -> str:
         return sum(found) / len(found)
 
     told = "; ".join(
-        f"{one} {over_all(q.QUEUEING, one):.0f} ms and {over_all(q.TOTAL_LOSS, one):.0f} %"
+        f"{one} {mean_over_cases(q.QUEUEING, one):.0f} ms and {mean_over_cases(q.TOTAL_LOSS, one):.0f} %"
         for one in p.QUEUES
     )
     return WORDS.fill("q31", told=told)

@@ -12,9 +12,8 @@ from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
 from fairwave_studies.dropping.agreement import compared
-from fairwave_studies.dropping.readings import BASE
 from fairwave_study import texts
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from fairwave.measuring.measures import Measure
-    from fairwave_studies.dropping.points import Extent
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
 
 CAPTIONS = texts.notes(__file__, "figures")
 """Long captions, in `figures.toml`."""
@@ -292,7 +290,7 @@ def _colour(scheme: str) -> str:
     return "#d55e00" if scheme.startswith(("FRED", "GREEN")) else "#0072b2"
 
 
-def _beyond() -> list[Figure]:
+def _extra_figures() -> list[Figure]:
     return [
         Figure(
             id=f"related-{case}",
@@ -308,8 +306,9 @@ def _beyond() -> list[Figure]:
     ]
 
 
-def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
-    """All figures, under a reading."""
+def figures(case: Case) -> list[Figure]:
+    """All figures."""
+    extent, reading = case.extent, case.reading
     victims = p.PAPERS_VICTIMS
     found = [
         _throughput(f"4{letter}", case, p.ALWAYS_ON, victims)
@@ -338,4 +337,4 @@ def figures(extent: Extent, reading: Reading = BASE) -> list[Figure]:
         found += [_random("CA1", p.ALWAYS_ON), _random("CA5", p.ON_OFF)]
     if not extent.beyond:
         return found
-    return [*found, *(_full_opinion(*case) for case in cases), _distance(), *_guard(), *_beyond()]
+    return [*found, *(_full_opinion(*case) for case in cases), _distance(), *_guard(), *_extra_figures()]

@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING, Any
 from fairwave.runs.axes import Axes, Label
 from fairwave.runs.grid import Grid
 from fairwave.scenario import load
-from fairwave_studies.dropping.readings import BASE
+from fairwave_study import texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
     from fairwave_study.readings import Reading
+
+BASE: Reading = {one.id: one.values[0].name for one in texts.factors(__file__, {})}
+"""The base reading."""
 
 ALWAYS_ON, ON_OFF, ROUTERS, PUNSI = "s1", "s2", "s3", "punsi"
 
@@ -151,17 +155,6 @@ PAPER = Extent()
 """The paper's lengths."""
 ESSENTIAL = Extent(duration=90, always_on=60, random=False, spoken=False, beyond=False)
 """What claims need: S1 for a minute, S2 and S3 for 90 s in which sources take turns 5.6 times as fast."""
-_PACE = ESSENTIAL.pace
-SHORTENED = (
-    f"Runs of S1 and Figure 7 last {ESSENTIAL.always_on:g} s instead of {PAPERS_SECONDS}. Runs of S2 and S3 last "
-    f"{ESSENTIAL.duration:g} s, and everything that the paper times is shortened with them, so that a run has all "
-    f"its phases: calls are on for {180 * _PACE:.3g} s and off for {100 * _PACE:.3g} s instead of 180 and 100, other "
-    f"UDP for {300 * _PACE:.3g} and {200 * _PACE:.3g} s instead of 300 and 200, sources begin within "
-    f"{15 * _PACE:.3g} s instead of 15, and REM's price moves {1 / _PACE:.3g} times as fast. Transfers keep their on "
-    "and off periods of 2 s and 1 s, and TCP, queues and delays are as they are. Drop-Random and the queues of the "
-    "related work are left out, and what is understood (Q11, Q18, Q32) is not judged."
-)
-"""What the runs behind the readings leave out, in words."""
 
 
 def read(name: str) -> Scenario:
@@ -450,7 +443,7 @@ ACCESS_MS: Mapping[str, int] = {"a": 15, "b-near": 92, "c": 168, "b-far": 245}
 _PACKETS_MS: Mapping[str, int] = {"a": 10, "b": 30, "b-near": 30, "b-far": 30, "c": 60}
 
 
-def _by_turns(reading: Reading, on: float, off: float, pace: float) -> tuple[dict[str, Any], dict[str, Any]]:
+def _alternate(reading: Reading, on: float, off: float, pace: float) -> tuple[dict[str, Any], dict[str, Any]]:
     law = reading["periods"]
     first, second = ({"distribution": law, "mean": seconds(length * pace)} for length in (on, off))
     return first, second
@@ -466,7 +459,7 @@ def talking(groups: tuple[str, ...], reading: Reading = BASE, pace: float = 1.0)
     """
     start = {"from": "0 s", "to": seconds(15 * pace)}
     changes: dict[str, Any] = {}
-    talk, silence = _by_turns(reading, 180, 100, pace)
+    talk, silence = _alternate(reading, 180, 100, pace)
     for group in groups:
         changes[f"flow.{group}.traffic"] = {
             "kind": "voice",
@@ -476,7 +469,7 @@ def talking(groups: tuple[str, ...], reading: Reading = BASE, pace: float = 1.0)
             "first": "talk",
         }
         changes[f"flow.{group}.start"] = start
-    on, off = _by_turns(reading, 300, 200, pace)
+    on, off = _alternate(reading, 300, 200, pace)
     changes["flow.other.traffic"] = {
         "kind": "burst",
         "rate": "64 kb/s",
@@ -510,8 +503,9 @@ def on_off(reading: Reading = BASE, pace: float = 1.0) -> dict[str, Any]:
     return changes
 
 
-def grids(extent: Extent = PAPER, reading: Reading = BASE) -> list[Grid]:
-    """Everything that figures, tables and claims read, under a reading."""
+def grids(case: Case) -> list[Grid]:
+    """Everything that figures, tables and claims read."""
+    extent, reading = case.extent, case.reading
     rules = compared(extent)
     guarded = (*rules, GUARD) if extent.beyond else rules
     nothing: dict[str, Any] = {}
@@ -527,7 +521,7 @@ def grids(extent: Extent = PAPER, reading: Reading = BASE) -> list[Grid]:
     def pace(labels: dict[str, Label]) -> float:
         return extent.pace if labels["case"] in S2_CASES else 1.0
 
-    def one_queue(labels: dict[str, Label]) -> dict[str, Any]:
+    def set_queue(labels: dict[str, Label]) -> dict[str, Any]:
         return {BEFORE_BOTTLENECK: queue(*place(labels), reading=reading, pace=pace(labels))}
 
     def two_queues(labels: dict[str, Label]) -> dict[str, Any]:
@@ -539,7 +533,7 @@ def grids(extent: Extent = PAPER, reading: Reading = BASE) -> list[Grid]:
     def recorded(labels: dict[str, Label]) -> dict[str, Any]:
         """What is needed to hear CA7's calls under the paper's victims: the fate of each packet."""
         heard = extent.spoken and labels["case"] == SPOKEN_CASE and labels["victim"] in PAPERS_VICTIMS
-        return {**one_queue(labels), **({"record.units": list(VOICE)} if heard else {})}
+        return {**set_queue(labels), **({"record.units": list(VOICE)} if heard else {})}
 
     def wanted(labels: dict[str, Label]) -> bool:
         """Voice-Guard where voice dominates; Drop-Random, which the paper does not measure, under RED."""
@@ -577,7 +571,7 @@ def grids(extent: Extent = PAPER, reading: Reading = BASE) -> list[Grid]:
         Grid(
             ALWAYS_ON,
             dumbbell(extent, reading, **cdf),
-            {"case": cases(S1_CASES), "queue": {"RED": nothing}, **victims(rules, one_queue)},
+            {"case": cases(S1_CASES), "queue": {"RED": nothing}, **victims(rules, set_queue)},
         ),
         Grid(
             ON_OFF,

@@ -35,7 +35,7 @@ def voice(results: Results, table: str = "flows") -> pl.DataFrame:
     return results.to_polars(table).filter(pl.col("group").cast(pl.String).is_in(VOICE_GROUPS))
 
 
-def _at(results: Results, link: str | None) -> pl.DataFrame:
+def _class_rows(results: Results, link: str | None) -> pl.DataFrame:
     rows = results.to_polars("classes").with_columns(pl.col("link", "class").cast(pl.String))
     wanted = (BOTTLENECK, *ROUTER_RATES_BPS) if link is None else (link,)
     return rows.filter(pl.col("link").is_in(wanted))
@@ -48,7 +48,7 @@ def _seconds(results: Results) -> pl.DataFrame:
 
 def _throughput(column: str, link: str) -> measures.Reduction:
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _at(results, link).join(_seconds(results), on="run", how="left", maintain_order="left")
+        rows = _class_rows(results, link).join(_seconds(results), on="run", how="left", maintain_order="left")
         return rows.select("run", "class", (pl.col(column) * 8e-6 / pl.col("stop_s")).alias("value"))
 
     return reduce
@@ -85,7 +85,7 @@ SHARE = Measure("share", "share of the throughput", "%", _share, None, ("class",
 def _dropped(results: Results) -> pl.DataFrame:
     dropped = pl.col("dropped_overflow") + pl.col("dropped_early")
     part = pl.when(pl.col("arrivals") > 0).then(100 * dropped / pl.col("arrivals")).otherwise(math.nan)
-    return _at(results, BOTTLENECK).select("run", "class", part.alias("value"))
+    return _class_rows(results, BOTTLENECK).select("run", "class", part.alias("value"))
 
 
 DROPPED = Measure(
@@ -130,7 +130,7 @@ SPREAD = Measure("spread", "largest − smallest share", "%", _spread, "lower", 
 
 
 def _wait(results: Results) -> pl.DataFrame:
-    rows = _at(results, None).filter(pl.col("class") == "voice")
+    rows = _class_rows(results, None).filter(pl.col("class") == "voice")
     return rows.group_by("run", maintain_order=True).agg((pl.col("mean_wait_s").sum() * 1e3).alias("value"))
 
 
@@ -242,7 +242,9 @@ def _sent(results: Results) -> pl.DataFrame:
 
 def _queue_loss(link: str | None) -> measures.Reduction:
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _at(results, link).filter(pl.col("class") == "voice").group_by("run", maintain_order=True)
+        rows = (
+            _class_rows(results, link).filter(pl.col("class") == "voice").group_by("run", maintain_order=True)
+        )
         dropped = rows.agg((pl.col("dropped_overflow") + pl.col("dropped_early")).sum().alias("dropped"))
         joined = _sent(results).join(dropped, on="run", how="left", maintain_order="left")
         return joined.select("run", (100 * pl.col("dropped") / pl.col("sent")).alias("value"))
@@ -250,7 +252,7 @@ def _queue_loss(link: str | None) -> measures.Reduction:
     return reduce
 
 
-def _of_sent(column: str) -> measures.Reduction:
+def _share_of_sent(column: str) -> measures.Reduction:
     share = pl.when(pl.col("units_sent").sum() > 0).then(
         100 * pl.col(column).sum() / pl.col("units_sent").sum()
     )
@@ -286,9 +288,11 @@ SECOND_LOSS = Measure(
     table="classes",
     limits=measures.PERCENT,
 )
-LATE_LOSS = Measure("late_loss", "voice late", "%", _of_sent("late_units"), "lower", limits=measures.PERCENT)
+LATE_LOSS = Measure(
+    "late_loss", "voice late", "%", _share_of_sent("late_units"), "lower", limits=measures.PERCENT
+)
 LINK_LOSS = Measure(
-    "link_loss", "voice lost by links", "%", _of_sent("lost"), "lower", limits=measures.PERCENT
+    "link_loss", "voice lost by links", "%", _share_of_sent("lost"), "lower", limits=measures.PERCENT
 )
 
 
@@ -360,7 +364,7 @@ FULL_MOS = Measure("mos_g107", "MOS, full G.107", "", _full_mos, "higher", limit
 
 def _unsettled(results: Results) -> pl.DataFrame:
     """Per class at scarce links: packets that neither left, were dropped nor wait."""
-    rows = _at(results, None)
+    rows = _class_rows(results, None)
     rest = (
         pl.col("arrivals")
         - pl.col("served")
@@ -375,10 +379,10 @@ UNSETTLED = Measure("unsettled", "packets unaccounted for", "", _unsettled, "low
 """Arrivals less served, dropped and waiting, absolute, over classes and scarce links: 0 in every run."""
 
 
-def _in_flight(results: Results) -> pl.DataFrame:
+def _rows_in_flight(results: Results) -> pl.DataFrame:
     rest = pl.col("packets_sent") - pl.col("units_received") - pl.col("dropped") - pl.col("lost")
     return voice(results).group_by("run", maintain_order=True).agg(rest.sum().alias("value"))
 
 
-IN_FLIGHT = Measure("in_flight", "voice packets on their way at the end", "", _in_flight)
+IN_FLIGHT = Measure("in_flight", "voice packets on their way at the end", "", _rows_in_flight)
 """Sent less received, dropped and lost: what queues and wires still held when the run ended."""

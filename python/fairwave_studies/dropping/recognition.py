@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from fairwave_speech.audio import Samples
     from fairwave_speech.digits import Sentence
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 CORPUS = 24
 """Sentences that there are; each call says some of them in each replication."""

@@ -12,21 +12,30 @@ import polars as pl
 from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published, recognition
 from fairwave_studies.dropping import quantities as q
-from fairwave_studies.dropping.agreement import ALIKE, PARTS, PUBLISHED, compared, mean, orders, spearman, why
+from fairwave_studies.dropping.agreement import (
+    ALIKE,
+    PARTS,
+    PUBLISHED,
+    compared,
+    explain_swaps,
+    mean,
+    orders,
+    spearman,
+)
 from fairwave_studies.dropping.published import CELLS, TOTAL
-from fairwave_studies.dropping.readings import REFUSED
-from fairwave_study.study import Table
+from fairwave_study import texts
+from fairwave_study.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fairwave_studies.dropping.published import Cell
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 Numbers = tuple[list[float], list[float]]
 
 
-def _beside(ours: float, theirs: float, digits: int) -> str:
+def _show_pair(ours: float, theirs: float, digits: int) -> str:
     return f"{'–' if math.isnan(ours) else f'{ours:.{digits}f}'} ({theirs:.{digits}f})"
 
 
@@ -39,8 +48,8 @@ def _delays(data: Data) -> pl.DataFrame:
             wait, whole, variance = (
                 mean(data, one, p.ALWAYS_ON, **place) for one in (q.QUEUEING, q.END_TO_END, q.VARIANCE)
             )
-            row[f"{victim}: queueing (ms)"] = _beside(wait, published.QUEUEING_MS[case][victim], 0)
-            row[f"{victim}: end to end (ms)"] = _beside(whole, published.END_TO_END_MS[case][victim], 0)
+            row[f"{victim}: queueing (ms)"] = _show_pair(wait, published.QUEUEING_MS[case][victim], 0)
+            row[f"{victim}: end to end (ms)"] = _show_pair(whole, published.END_TO_END_MS[case][victim], 0)
             spread = "–" if math.isnan(variance) else f"{variance:.0f}"
             row[f"{victim}: variance (ms²; paper's)"] = f"{spread} ({published.VARIANCE[case][victim]:g})"
         rows.append(row)
@@ -54,7 +63,7 @@ def _losses(data: Data, grid: str) -> pl.DataFrame:
             row = {"case": case, "voice lost (%)": part}
             for queue, victim in CELLS:
                 ours = mean(data, PARTS[part], grid, case=case, queue=queue, victim=victim)
-                row[f"{queue} {victim}"] = _beside(ours, theirs[queue, victim], 2)
+                row[f"{queue} {victim}"] = _show_pair(ours, theirs[queue, victim], 2)
             rows.append(row)
     return pl.DataFrame(rows)
 
@@ -79,7 +88,7 @@ def _understood(data: Data, column: str, theirs: Mapping[str, Mapping[Cell, floa
     for method, words in zip(recognition.METHODS, ("G.711 Appendix I", "silence"), strict=True):
         for flow, (queue, victim), ours, paper in _accuracies(data, column, theirs, method):
             row = rows.setdefault((flow, method), {"flow": flow, "gaps": words})
-            row[f"{queue} {victim}"] = _beside(ours, paper, 1)
+            row[f"{queue} {victim}"] = _show_pair(ours, paper, 1)
     return pl.DataFrame(list(rows.values()))
 
 
@@ -183,11 +192,11 @@ def _orders(data: Data) -> pl.DataFrame:
         every = [one for part in next(iter(PUBLISHED[grid].values())) for one in orders(data, grid, part)]
         totals = [one for one in every if one.part == TOTAL]
         for one in totals:
-            ours, theirs = (_in_order(numbers) for numbers in (one.ours, one.theirs))
+            ours, theirs = (_rank(numbers) for numbers in (one.ours, one.theirs))
             rows.append(
                 {
                     "table": name, "case": one.case, "queue": one.queue, "here": ours, "paper": theirs,
-                    "agrees": "yes" if one.agrees else "no", "what was measured": why(data, grid, one),
+                    "agrees": "yes" if one.agrees else "no", "what was measured": explain_swaps(data, grid, one),
                 }
             )  # fmt: skip
         for words, some in (("totals", totals), ("every row", every)):
@@ -199,7 +208,7 @@ def _orders(data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _in_order(numbers: Mapping[str, float]) -> str:
+def _rank(numbers: Mapping[str, float]) -> str:
     ranked = sorted(numbers.items(), key=lambda one: one[1])
     words = [ranked[0][0]]
     for (_, before), (victim, loss) in itertools.pairwise(ranked):
@@ -251,59 +260,57 @@ def _books(data: Data) -> pl.DataFrame:
 
 
 def _refused(_: Data) -> pl.DataFrame:
-    return pl.DataFrame(list(REFUSED), schema=["not admitted", "because"], orient="row")
+    return pl.DataFrame(list(texts.refused(__file__)), schema=["not admitted", "because"], orient="row")
 
 
 BESIDE = "Ours, and the paper's in brackets."
 
 
-def tables() -> list[Table]:
-    """All tables."""
-    spoken = (p.ON_OFF,)
-    heard = (
-        f"{BESIDE} The same sentences at the same times under every queue and victim; what is late by more "
-        f"than 300 ms "
-        "after it was spoken is missing."
-    )
-    return [
-        Table("table-5", "Delay of voice in S1 under RED", (p.ALWAYS_ON,), _delays, "paper 004, Table 5",
-              f"{BESIDE} CA1 with Drop-Tail is what RED's thresholds are calibrated on. The paper gives no "
-              f"unit "
-              f"for its variance."),
-        Table("table-6", "Voice lost in S2", (p.ON_OFF,), partial(_losses, grid=p.ON_OFF), "paper 004, Table 6",
-              f"{BESIDE} In % of the voice packets sent; final user: later than 300 ms. No link loses anything."),
-        Table("table-7", "Voice lost in S3", (p.ROUTERS,), partial(_losses, grid=p.ROUTERS), "paper 004, Table "
-                                                                                             "7", BESIDE),
-        Table("table-8", "Word accuracy in CA7", spoken,
-              partial(_understood, column="words", theirs=published.WORD_ACCURACY), "paper 004, Table 8", heard),
-        Table("table-9", "Correct sentences in CA7", spoken,
-              partial(_understood, column="sentences", theirs=published.CORRECT_SENTENCES), "paper 004, Table 9",
-              f"{heard} A sentence is correct when nothing in it was added or substituted (§4.4.2)."),
-        Table("speech", "What was spoken and who listened", spoken, _corpus,
-              caption="With fewer words and a model that does not know the voice, absolute numbers lie below "
-                      "the paper's; what "
-              "counts is the difference between victims."),
-        Table("agreement", "Distance from the paper's tables", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS), _agreement,
-              caption="Over all cells of a row of the paper's tables, one of which (Table 5, CA1, Drop-Tail) is "
-                      "calibrated on; rank correlation is 1 where ours stand in the paper's order."),
-        Table("orders", "Order of the victims by voice lost in all", (p.ON_OFF, p.ROUTERS), _orders,
-              caption=f"Within each queue, from the least loss to the most; losses within {ALIKE} percentage "
-                      f"points are alike. Where the "
-              "order differs, what decides it is measured beside."),
-        Table("guard", "Voice-Guard where voice dominates", (p.ON_OFF,), _guard, "beyond the paper; its §4.4.1",
-              "Drop-Sel until voice takes more than a third of the link; then packets go from the heavier of "
-              "the other two "
-              "classes, until voice takes less than 0.9 of that, or more than the link has."),
-        Table("related", "Queues of the related work", (p.BEYOND,), _related, "beyond the paper; its §2",
-              "The paper names FRED and GREEN and measures neither. FRED counts packets per flow and chooses "
-              "the arrival; "
-              "GREEN goes by the estimated rate of what arrives, with which load that does not yield shuts "
-              "itself out, or "
-              "of what is admitted."),
-        Table("refused", "What is not admitted as a reading", (), _refused,
-              caption="Looked at and refused, by the paper's own words or numbers."),
-        Table("books", "Conservation per class and cause", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS, p.PUNSI), _books,
-              caption="Arrived less served, dropped and waiting, summed over the absolute values of all classes "
-                      "and scarce links. "
-              "A run in which a class's packets do not add up is refused by the simulator, too."),
-    ]  # fmt: skip
+SPOKEN = (p.ON_OFF,)
+HEARD = (
+    f"{BESIDE} The same sentences at the same times under every queue and victim; what is late by more "
+    f"than 300 ms "
+    "after it was spoken is missing."
+)
+TABLES = (
+    Table("table-5", "Delay of voice in S1 under RED", (p.ALWAYS_ON,), _delays, "paper 004, Table 5",
+          f"{BESIDE} CA1 with Drop-Tail is what RED's thresholds are calibrated on. The paper gives no "
+          f"unit "
+          f"for its variance."),
+    Table("table-6", "Voice lost in S2", (p.ON_OFF,), partial(_losses, grid=p.ON_OFF), "paper 004, Table 6",
+          f"{BESIDE} In % of the voice packets sent; final user: later than 300 ms. No link loses anything."),
+    Table("table-7", "Voice lost in S3", (p.ROUTERS,), partial(_losses, grid=p.ROUTERS), "paper 004, Table "
+                                                                                         "7", BESIDE),
+    Table("table-8", "Word accuracy in CA7", SPOKEN,
+          partial(_understood, column="words", theirs=published.WORD_ACCURACY), "paper 004, Table 8", HEARD),
+    Table("table-9", "Correct sentences in CA7", SPOKEN,
+          partial(_understood, column="sentences", theirs=published.CORRECT_SENTENCES), "paper 004, Table 9",
+          f"{HEARD} A sentence is correct when nothing in it was added or substituted (§4.4.2)."),
+    Table("speech", "What was spoken and who listened", SPOKEN, _corpus,
+          caption="With fewer words and a model that does not know the voice, absolute numbers lie below "
+                  "the paper's; what "
+          "counts is the difference between victims."),
+    Table("agreement", "Distance from the paper's tables", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS), _agreement,
+          caption="Over all cells of a row of the paper's tables, one of which (Table 5, CA1, Drop-Tail) is "
+                  "calibrated on; rank correlation is 1 where ours stand in the paper's order."),
+    Table("orders", "Order of the victims by voice lost in all", (p.ON_OFF, p.ROUTERS), _orders,
+          caption=f"Within each queue, from the least loss to the most; losses within {ALIKE} percentage "
+                  f"points are alike. Where the "
+          "order differs, what decides it is measured beside."),
+    Table("guard", "Voice-Guard where voice dominates", (p.ON_OFF,), _guard, "beyond the paper; its §4.4.1",
+          "Drop-Sel until voice takes more than a third of the link; then packets go from the heavier of "
+          "the other two "
+          "classes, until voice takes less than 0.9 of that, or more than the link has."),
+    Table("related", "Queues of the related work", (p.BEYOND,), _related, "beyond the paper; its §2",
+          "The paper names FRED and GREEN and measures neither. FRED counts packets per flow and chooses "
+          "the arrival; "
+          "GREEN goes by the estimated rate of what arrives, with which load that does not yield shuts "
+          "itself out, or "
+          "of what is admitted."),
+    Table("refused", "What is not admitted as a reading", (), _refused,
+          caption="Looked at and refused, by the paper's own words or numbers."),
+    Table("books", "Conservation per class and cause", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS, p.PUNSI), _books,
+          caption="Arrived less served, dropped and waiting, summed over the absolute values of all classes "
+                  "and scarce links. "
+          "A run in which a class's packets do not add up is refused by the simulator, too."),
+)  # fmt: skip

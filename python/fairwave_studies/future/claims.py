@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.measuring import measures
 from fairwave_studies.future import points as p
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Evidence
-from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs
+from fairwave_study.claims import Evidence
+from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 CALL_MOS = measures.mos("voice")
 TIMELY = measures.index("voice", threshold_s=0.3)
@@ -55,10 +54,7 @@ def _timely(one: str, other: str) -> Any:
 def _cheap(data: Data) -> Evidence:
     found = data.measured(TRANSFERS, p.CALLS)
     pairs = ((p.TFRC_SP, p.TFRC), (p.SACK_PARTIAL, p.SACK), (p.REAL_PARTIAL, p.REAL))
-    first, *rest = (differs(found, "carrier", one, other, factor=1 - LITTLE_COST) for one, other in pairs)
-    for each in rest:
-        first = first & each
-    return first
+    return join(*(differs(found, "carrier", one, other, factor=1 - LITTLE_COST) for one, other in pairs))
 
 
 def _on(line: str, measure: Measure, **how: Any) -> Any:
@@ -73,40 +69,31 @@ def _queue(measure: Measure, queue: str, line: float = 0.0, **how: Any) -> Any:
     return _test(p.QUEUES, measure, "queue", queue, p.SEL, line, **how)
 
 
-TESTS: Mapping[str, tuple[str, Callable[[Data], Evidence]]] = {
-    "F1": (p.CALLS, _call(p.TFRC_SP, p.TFRC)),
-    "F2": (p.CALLS, _call(p.TFRC_SP, p.UDP, -LITTLE_MOS)),
-    "F3": (p.CALLS, _call(p.SACK_PARTIAL, p.SACK)),
-    "F4": (p.CALLS, _call(p.REAL_PARTIAL, p.REAL)),
-    "F5": (p.CALLS, _call(p.REAL_PARTIAL, p.UDP, -LITTLE_MOS)),
-    "F6": (p.CALLS, _cheap),
-    "F7": (p.CALLS, _call(p.RAP_GAMMA, p.RAP)),
-    "F8": (p.STREAMS, _on(p.ALONE, WAIT, factor=0.5, below=True)),
-    "F9": (p.STREAMS, _on(p.ALONE, STREAM_LOSS, below=True)),
-    "F10": (p.STREAMS, _on(p.ALONE, STREAM, factor=1 - LITTLE_COST)),
-    "F11": (p.STREAMS, _on(p.BESIDE, STREAM, factor=0.5, below=True)),
-    "F12": (p.VIDEO, _test(p.VIDEO, SEEN, "carrier", p.PROFILE, p.LAYERS, -LITTLE_SEEN)),
-    "F13": (p.VIDEO, _test(p.VIDEO, RETURN, "carrier", p.PROFILE, p.LAYERS, below=True)),
-    "F14": (p.VIDEO, _test(p.VIDEO, PICTURE, "carrier", p.FINE, p.LAYERS)),
-    "F15": (p.VIDEO, _test(p.VIDEO, SEEN, "carrier", p.FINE, p.LAYERS, -LITTLE_SEEN)),
-    "F16": (p.VIDEO, _test(p.VIDEO, TRANSFERS, "carrier", p.FINE, p.LAYERS, factor=1 - LITTLE_COST)),
-    "F17": (p.QUEUES, _queue(TRANSFERS, p.AFD, factor=1 - LITTLE_COST)),
-    "F18": (p.QUEUES, _queue(TRANSFERS, p.CSFQ, factor=1 - LITTLE_COST)),
-    "F19": (p.QUEUES, _queue(MOS, p.AFD, -LITTLE_MOS)),
-    "F20": (p.QUEUES, _queue(MOS, p.CSFQ, -LITTLE_MOS)),
-    "F21": (p.CALLS, _timely(p.TFRC_SP, p.TFRC)),
-    "F22": (p.CALLS, _timely(p.SACK_PARTIAL, p.SACK)),
-    "F23": (p.CALLS, _timely(p.REAL_PARTIAL, p.REAL)),
-    "F24": (p.CALLS, _timely(p.RAP_GAMMA, p.RAP)),
-    "F25": (p.QUEUES, _queue(MOS, p.CSFQ_SHORT, -LITTLE_MOS)),
-    "F26": (p.QUEUES, _queue(TRANSFERS, p.CSFQ_SHORT, factor=1 - LITTLE_COST)),
+TESTS: Mapping[str, Callable[[Data], Evidence]] = {
+    "F1": _call(p.TFRC_SP, p.TFRC),
+    "F2": _call(p.TFRC_SP, p.UDP, -LITTLE_MOS),
+    "F3": _call(p.SACK_PARTIAL, p.SACK),
+    "F4": _call(p.REAL_PARTIAL, p.REAL),
+    "F5": _call(p.REAL_PARTIAL, p.UDP, -LITTLE_MOS),
+    "F6": _cheap,
+    "F7": _call(p.RAP_GAMMA, p.RAP),
+    "F8": _on(p.ALONE, WAIT, factor=0.5, below=True),
+    "F9": _on(p.ALONE, STREAM_LOSS, below=True),
+    "F10": _on(p.ALONE, STREAM, factor=1 - LITTLE_COST),
+    "F11": _on(p.BESIDE, STREAM, factor=0.5, below=True),
+    "F12": _test(p.VIDEO, SEEN, "carrier", p.PROFILE, p.LAYERS, -LITTLE_SEEN),
+    "F13": _test(p.VIDEO, RETURN, "carrier", p.PROFILE, p.LAYERS, below=True),
+    "F14": _test(p.VIDEO, PICTURE, "carrier", p.FINE, p.LAYERS),
+    "F15": _test(p.VIDEO, SEEN, "carrier", p.FINE, p.LAYERS, -LITTLE_SEEN),
+    "F16": _test(p.VIDEO, TRANSFERS, "carrier", p.FINE, p.LAYERS, factor=1 - LITTLE_COST),
+    "F17": _queue(TRANSFERS, p.AFD, factor=1 - LITTLE_COST),
+    "F18": _queue(TRANSFERS, p.CSFQ, factor=1 - LITTLE_COST),
+    "F19": _queue(MOS, p.AFD, -LITTLE_MOS),
+    "F20": _queue(MOS, p.CSFQ, -LITTLE_MOS),
+    "F21": _timely(p.TFRC_SP, p.TFRC),
+    "F22": _timely(p.SACK_PARTIAL, p.SACK),
+    "F23": _timely(p.REAL_PARTIAL, p.REAL),
+    "F24": _timely(p.RAP_GAMMA, p.RAP),
+    "F25": _queue(MOS, p.CSFQ_SHORT, -LITTLE_MOS),
+    "F26": _queue(TRANSFERS, p.CSFQ_SHORT, factor=1 - LITTLE_COST),
 }
-"""The grid that each claim reads, and its test."""
-
-CLAIMS = tuple(
-    Claim(
-        name, words.statement, words.source, (TESTS[name][0],), TESTS[name][1], assumptions=words.assumptions
-    )
-    for name, words in texts.claims(__file__, TESTS).items()
-)
-"""In the order in which they are told, in the words of `claims.toml`."""

@@ -16,7 +16,7 @@ from fairwave_studies.future.claims import (
     TRANSFERS,
     WAIT,
 )
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 FIGURES = (
     Figure(

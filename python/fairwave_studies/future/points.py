@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
 
 CALLS, STREAMS, VIDEO, QUEUES = "calls", "streams", "video", "queues"
 """Ids of the grids."""
@@ -102,7 +103,7 @@ def _axis(key: str, tables: Mapping[str, Mapping[str, Any]], *names: str) -> dic
     return {name: {key: dict(tables[name])} for name in names or tables}
 
 
-def grids() -> list[Grid]:
+def grids(_: Case) -> list[Grid]:
     """All of them."""
     loads = {
         name: {"load.shares": dict(zip(("voice", "other-udp", "tcp"), shares, strict=True))}

@@ -24,19 +24,19 @@ from fairwave_studies.future.claims import (
     TRANSFERS,
     WAIT,
 )
-from fairwave_study.study import Table
-from fairwave_study.tables import in_numbers
+from fairwave_study.parts import Table
+from fairwave_study.tables import list_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 
 def _table(grid: str, title: str, *shown: Measure) -> Table:
-    return in_numbers(grid, title, shown)
+    return list_points(grid, title, shown)
 
 
 @dataclass(frozen=True)

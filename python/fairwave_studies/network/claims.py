@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave_studies.network import points as p
 from fairwave_studies.network import quantities as q
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Evidence
-from fairwave_study.comparisons import LITTLE_MOS, above, differs
+from fairwave_study.claims import Evidence
+from fairwave_study.comparisons import LITTLE_MOS, differs, is_above
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 WHOLE, FAILED = tuple(p.NETWORKS), tuple(p.FAILS)
 
@@ -27,7 +26,9 @@ LONGER = 1.05
 """By what a file may take longer."""
 
 
-def _both(grids: tuple[str, ...], test: Callable[[Data, str], Evidence]) -> Callable[[Data], Evidence]:
+def _test_networks(
+    grids: tuple[str, ...], test: Callable[[Data, str], Evidence]
+) -> Callable[[Data], Evidence]:
     """The same test on several grids; each comparison says its network."""
 
     def evidence(data: Data) -> Evidence:
@@ -44,18 +45,18 @@ def _both(grids: tuple[str, ...], test: Callable[[Data, str], Evidence]) -> Call
 def _queues(
     measure: Measure, one: str, other: str = p.TAIL_ALL, line: float = 0.0, *,
     grids: tuple[str, ...] = WHOLE, **how: Any,
-) -> tuple[tuple[str, ...], Callable[[Data], Evidence]]:  # fmt: skip
+) -> Callable[[Data], Evidence]:  # fmt: skip
     """One way to place queues against another."""
-    return grids, _both(
+    return _test_networks(
         grids, lambda data, grid: differs(data.measured(measure, grid), "queues", one, other, line, **how)
     )
 
 
 def _stays_good(data: Data, grid: str) -> Evidence:
-    return above(data.measured(q.GOOD, grid).select(queues=p.FQ_ALL).drop_axes("queues"), 90.0)
+    return is_above(data.measured(q.GOOD, grid).select(queues=p.FQ_ALL).drop_axes("queues"), 90.0)
 
 
-TESTS: Mapping[str, tuple[tuple[str, ...], Callable[[Data], Evidence]]] = {
+TESTS: Mapping[str, Callable[[Data], Evidence]] = {
     "N1": _queues(q.MOS, p.SEL_ALL),
     "N2": _queues(q.MOS, p.FQ_ALL),
     "N3": _queues(q.MOS, p.SEL_THREE),
@@ -69,12 +70,5 @@ TESTS: Mapping[str, tuple[tuple[str, ...], Callable[[Data], Evidence]]] = {
     "N11": _queues(q.FILES, p.FQ_ALL, factor=LONGER, below=True),
     "N12": _queues(q.MOS, p.FQ_ALL, grids=FAILED),
     "N13": _queues(q.MOS, p.SEL_ALL, grids=FAILED),
-    "N14": (FAILED, _both(FAILED, _stays_good)),
+    "N14": _test_networks(FAILED, _stays_good),
 }
-"""The grids that each claim reads, and its test."""
-
-CLAIMS = tuple(
-    Claim(name, words.statement, words.source, *TESTS[name], assumptions=words.assumptions)
-    for name, words in texts.claims(__file__, TESTS).items()
-)
-"""In the order in which they are told, in the words of `claims.toml`."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairwave_network.language import Network
+    from fairwave_study.folder import Case
 
 GERMANY, GEANT = "germany", "geant"
 GERMANY_FAILS, GEANT_FAILS = "germany-fails", "geant-fails"
@@ -116,7 +117,7 @@ def _failing(grid: str, name: str) -> Grid:
     return Grid(grid, Scenario.from_dict(data), {"queues": some, "failed": failed})
 
 
-def grids() -> list[Grid]:
+def grids(_: Case) -> list[Grid]:
     """A grid of queues for each network, and one of failures."""
     return [
         *(Grid(name, network(name).scenario, {"queues": _queues(name)}) for name in NETWORKS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairwave_studies.network import points as p
 from fairwave_studies.network import quantities as q
-from fairwave_study.tables import in_numbers
+from fairwave_study.tables import list_points
 
-TABLES = tuple(in_numbers(grid, title, q.shown()) for grid, title in p.TITLES.items())
+TABLES = tuple(list_points(grid, title, q.shown()) for grid, title in p.TITLES.items())
 """Each network, then with failures."""

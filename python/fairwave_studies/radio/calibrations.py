@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from fairwave.measuring import measures
 from fairwave_studies.radio import points as p
-from fairwave_study.study import Calibration
+from fairwave_study.parts import Calibration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 
 def _told(measure: Measure, grid: str, *links: str) -> Callable[[Data], str]:

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave_studies.radio import points as p
 from fairwave_studies.radio import quantities as q
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Comparison, Evidence
-from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, above, below, differs
+from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs, is_above, is_below, join
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 GOOD, POOR = 3.60, 3.10
 FIFTH, QUARTER_LAYER, TENTH = 1.2, 0.25, 0.1
@@ -27,27 +26,22 @@ LAPTOPS, OTHERS = (p.NEAR, p.SLOW), (p.NEIGHBOUR, p.NEIGHBOURS)
 PAPERS, FEW = (p.WIRE, p.BURSTS), (0.01, 0.03)
 
 
-def _at(data: Data, measure: Measure, grid: str, **labels: Any) -> Measured:
+def _select(data: Data, measure: Measure, grid: str, **labels: Any) -> Measured:
     """A measure at some labels; axes with one label are left out."""
     found = data.measured(measure, grid).select(**labels)
     return found.drop_axes(*(axis for axis in found.axes if len(found.labels(axis)) == 1))
 
 
-def _all(parts: Sequence[Evidence]) -> Evidence:
-    """All comparisons of several."""
-    return Evidence([one for part in parts for one in part.comparisons])
-
-
 def _home(data: Data, measure: Measure = q.MOS, **labels: Any) -> Measured:
-    return _at(data, measure, p.HOME, **labels)
+    return _select(data, measure, p.HOME, **labels)
 
 
 def _queues_of_stations(data: Data) -> Evidence:
     found = data.measured(q.MOS, p.HOME).select(who=p.SLOW, category=p.PLAIN).drop_axes("who", "category")
-    return below(found.select(queue=[p.FIFO]), POOR) & above(found.select(queue=[p.FQ]), GOOD)
+    return is_below(found.select(queue=[p.FIFO]), POOR) & is_above(found.select(queue=[p.FQ]), GOOD)
 
 
-def _near(found: Measured, axis: str, one: str, other: str) -> Evidence:
+def _is_close(found: Measured, axis: str, one: str, other: str) -> Evidence:
     """One differs from the other by less than a little, to both sides."""
     return differs(found, axis, one, other, -LITTLE_MOS) & differs(
         found, axis, one, other, LITTLE_MOS, below=True
@@ -55,11 +49,11 @@ def _near(found: Measured, axis: str, one: str, other: str) -> Evidence:
 
 
 def _airtime(data: Data) -> Evidence:
-    return _near(_home(data, who=list(LAPTOPS), category=p.PLAIN), "queue", p.AIRTIME, p.FQ)
+    return _is_close(_home(data, who=list(LAPTOPS), category=p.PLAIN), "queue", p.AIRTIME, p.FQ)
 
 
 def _voice_in_fifo(data: Data) -> Evidence:
-    return above(_home(data, who=list(LAPTOPS), queue=p.FIFO, category=p.MARKED), GOOD)
+    return is_above(_home(data, who=list(LAPTOPS), queue=p.FIFO, category=p.MARKED), GOOD)
 
 
 def _voice_with_airtime(data: Data) -> Evidence:
@@ -68,7 +62,7 @@ def _voice_with_airtime(data: Data) -> Evidence:
 
 
 def _own_queue(data: Data) -> Evidence:
-    return _near(_home(data, who=list(OTHERS), category=p.PLAIN), "queue", p.AIRTIME, p.FIFO)
+    return _is_close(_home(data, who=list(OTHERS), category=p.PLAIN), "queue", p.AIRTIME, p.FIFO)
 
 
 def _voice_beside_neighbours(data: Data) -> Evidence:
@@ -81,39 +75,39 @@ def _video_marked(data: Data) -> Evidence:
 
 
 def _carriers(data: Data) -> Evidence:
-    found = _at(data, q.MOS, p.WIFI_CALLS, queue=p.AIRTIME)
-    return _all([differs(found, "carrier", one, p.UDP, -LITTLE_MOS) for one in p.CARRIERS[1:]])
+    found = _select(data, q.MOS, p.WIFI_CALLS, queue=p.AIRTIME)
+    return join(*(differs(found, "carrier", one, p.UDP, -LITTLE_MOS) for one in p.CARRIERS[1:]))
 
 
 def _sessions(data: Data) -> Evidence:
     wifi, edge = (data.measured(q.SPEECH, grid) for grid in (p.WIFI_SESSION, p.EDGE_SESSION))
     return Evidence(
         [
-            *above(wifi.select(queue=[p.AIRTIME]), GOOD).comparisons,
-            *below(wifi.select(queue=[p.FIFO]), GOOD).comparisons,
-            *above(edge.select(queue=[p.FQ_CODEL]), GOOD).comparisons,
-            *below(edge.select(queue=[p.TAIL]), GOOD).comparisons,
+            *is_above(wifi.select(queue=[p.AIRTIME]), GOOD).comparisons,
+            *is_below(wifi.select(queue=[p.FIFO]), GOOD).comparisons,
+            *is_above(edge.select(queue=[p.FQ_CODEL]), GOOD).comparisons,
+            *is_below(edge.select(queue=[p.TAIL]), GOOD).comparisons,
         ]
     )
 
 
 def _edge(data: Data) -> Evidence:
     found = data.measured(q.MOS, p.EDGE).select(update=p.CUBIC).drop_axes("update")
-    return below(found.select(queue=[p.TAIL]), POOR) & above(found.select(queue=[p.FQ_CODEL]), GOOD)
+    return is_below(found.select(queue=[p.TAIL]), POOR) & is_above(found.select(queue=[p.FQ_CODEL]), GOOD)
 
 
 def _codel(data: Data) -> Evidence:
-    found = _at(data, q.MOS, p.EDGE, update=p.CUBIC)
-    return _all([differs(found, "queue", p.CODEL, other) for other in (p.TAIL, p.SHORT)])
+    found = _select(data, q.MOS, p.EDGE, update=p.CUBIC)
+    return join(*(differs(found, "queue", p.CODEL, other) for other in (p.TAIL, p.SHORT)))
 
 
 def _marks(data: Data) -> Evidence:
-    found = _at(data, q.MOS, p.EDGE, update=p.PRAGUE)
+    found = _select(data, q.MOS, p.EDGE, update=p.PRAGUE)
     return differs(found, "queue", p.DUALPI2, p.FQ_CODEL, -LITTLE_MOS)
 
 
 def _short_handoff(data: Data) -> Evidence:
-    found = _at(data, q.MOS, p.HANDOFF, carrier=p.UDP)
+    found = _select(data, q.MOS, p.HANDOFF, carrier=p.UDP)
     return differs(found, "handoff", p.FORWARD_SHORT, p.NONE, -LITTLE_MOS)
 
 
@@ -121,8 +115,8 @@ def _forwarded(data: Data) -> Evidence:
     return differs(data.measured(q.SEEN, p.HANDOFF), "handoff", p.FORWARD_LONG, p.LOSE_LONG)
 
 
-def _through_handoffs(data: Data) -> Evidence:
-    found = _at(data, q.GOODPUT, p.HANDOFF_TRANSFER, handoff=p.LOSE_LONG)
+def _real_survives_handoffs(data: Data) -> Evidence:
+    found = _select(data, q.GOODPUT, p.HANDOFF_TRANSFER, handoff=p.LOSE_LONG)
     return differs(found, "transport", p.REAL, p.RENO, factor=FIFTH)
 
 
@@ -130,7 +124,7 @@ def _more(one: str, other: str) -> Callable[[Data], Evidence]:
     """At least a fifth more on the papers' wires."""
 
     def test(data: Data) -> Evidence:
-        found = _at(data, q.GOODPUT, p.WIFI_LOSS, link=list(PAPERS), error=list(FEW))
+        found = _select(data, q.GOODPUT, p.WIFI_LOSS, link=list(PAPERS), error=list(FEW))
         return differs(found, "transport", one, other, factor=FIFTH)
 
     return test
@@ -138,12 +132,12 @@ def _more(one: str, other: str) -> Callable[[Data], Evidence]:
 
 def _little_more(grid: str, link: str) -> Callable[[Data], Evidence]:
     def test(data: Data) -> Evidence:
-        found = _at(data, q.GOODPUT, grid, link=link)
-        return _all(
-            [
+        found = _select(data, q.GOODPUT, grid, link=link)
+        return join(
+            *(
                 differs(found, "transport", one, p.RENO, factor=1 + LITTLE_COST, below=True)
                 for one in (p.WESTWOOD, p.REAL)
-            ]
+            )
         )
 
     return test
@@ -165,13 +159,13 @@ def _half_the_lead(measure: Measure, grid: str, axis: str) -> Callable[[Data], E
     return test
 
 
-def _one_attempt(data: Data) -> Evidence:
-    found = _at(data, q.GOODPUT, p.WIFI_LOSS, link=p.WIFI_ONCE, error=0.03)
-    return _all([differs(found, "transport", one, p.RENO, factor=FIFTH) for one in (p.WESTWOOD, p.REAL)])
+def _gains_after_one_attempt(data: Data) -> Evidence:
+    found = _select(data, q.GOODPUT, p.WIFI_LOSS, link=p.WIFI_ONCE, error=0.03)
+    return join(*(differs(found, "transport", one, p.RENO, factor=FIFTH) for one in (p.WESTWOOD, p.REAL)))
 
 
 def _understated(data: Data) -> Evidence:
-    found = _at(data, q.GOODPUT, p.WIFI_LOSS, error=0.03, transport=p.RENO)
+    found = _select(data, q.GOODPUT, p.WIFI_LOSS, error=0.03, transport=p.RENO)
     return differs(found, "link", p.WIRE, p.WIFI, factor=0.5, below=True)
 
 
@@ -183,59 +177,43 @@ def _residual(data: Data) -> Evidence:
             differs(found, "link", p.RESIDUAL, link, factor=1 - TENTH),
             differs(found, "link", p.RESIDUAL, link, factor=1 + TENTH, below=True),
         ]
-    return _all(parts)
+    return join(*parts)
 
 
 def _layers(data: Data) -> Evidence:
-    found = _at(data, q.LAYERS, p.VIDEO_LOSS, link=list(PAPERS), error=0.03)
+    found = _select(data, q.LAYERS, p.VIDEO_LOSS, link=list(PAPERS), error=0.03)
     return differs(found, "carrier", p.DVRC, p.TFRC, QUARTER_LAYER)
 
 
-TESTS: Mapping[str, tuple[tuple[str, ...], Callable[[Data], Evidence]]] = {
-    "A1": ((p.HOME,), _queues_of_stations),
-    "A2": ((p.HOME,), _airtime),
-    "A3": ((p.HOME,), _voice_in_fifo),
-    "A4": ((p.HOME,), _voice_with_airtime),
-    "A5": ((p.HOME,), _own_queue),
-    "A6": ((p.HOME,), _voice_beside_neighbours),
-    "A7": ((p.HOME,), _video_marked),
-    "A8": ((p.WIFI_CALLS,), lambda data: below(_at(data, q.MOS, p.WIFI_CALLS, queue=p.FIFO), GOOD)),
-    "A9": ((p.WIFI_CALLS,), _carriers),
-    "A10": (
-        (p.WIFI_CALLS,),
-        lambda data: differs(_at(data, q.MOS, p.WIFI_CALLS, queue=p.FIFO), "carrier", p.REAL, p.UDP),
-    ),
-    "A11": (
-        (p.WIFI_VIDEO,),
-        lambda data: differs(_at(data, q.SEEN, p.WIFI_VIDEO, queue=p.FIFO), "carrier", p.DVRC, p.UDP),
-    ),
-    "A12": ((p.WIFI_SESSION, p.EDGE_SESSION), _sessions),
-    "A13": ((p.EDGE,), _edge),
-    "A14": ((p.EDGE,), _codel),
-    "A15": ((p.EDGE,), _marks),
-    "A16": (
-        (p.EDGE_VIDEO,),
-        lambda data: differs(data.measured(q.SEEN, p.EDGE_VIDEO), "carrier", p.DVRC, p.UDP),
-    ),
-    "A17": ((p.HANDOFF,), _short_handoff),
-    "A18": ((p.HANDOFF,), _forwarded),
-    "A19": ((p.HANDOFF_TRANSFER,), _through_handoffs),
-    "A20": ((p.WIFI_LOSS,), _more(p.WESTWOOD, p.RENO)),
-    "A21": ((p.WIFI_LOSS,), _more(p.REAL, p.RENO)),
-    "A22": ((p.WIFI_LOSS,), _more(p.DVRC, p.TFRC)),
-    "A23": ((p.WIFI_LOSS,), _little_more(p.WIFI_LOSS, p.WIFI)),
-    "A24": ((p.WIFI_LOSS,), _half_the_lead(q.GOODPUT, p.WIFI_LOSS, "transport")),
-    "A25": ((p.WIFI_LOSS,), _one_attempt),
-    "A26": ((p.CELL_LOSS,), _little_more(p.CELL_LOSS, p.CELL)),
-    "A27": ((p.WIFI_LOSS,), _understated),
-    "A28": ((p.WIFI_LOSS, p.CELL_LOSS), _residual),
-    "A29": ((p.VIDEO_LOSS,), _layers),
-    "A30": ((p.VIDEO_LOSS,), _half_the_lead(q.LAYERS, p.VIDEO_LOSS, "carrier")),
+TESTS: Mapping[str, Callable[[Data], Evidence]] = {
+    "A1": _queues_of_stations,
+    "A2": _airtime,
+    "A3": _voice_in_fifo,
+    "A4": _voice_with_airtime,
+    "A5": _own_queue,
+    "A6": _voice_beside_neighbours,
+    "A7": _video_marked,
+    "A8": lambda data: is_below(_select(data, q.MOS, p.WIFI_CALLS, queue=p.FIFO), GOOD),
+    "A9": _carriers,
+    "A10": lambda data: differs(_select(data, q.MOS, p.WIFI_CALLS, queue=p.FIFO), "carrier", p.REAL, p.UDP),
+    "A11": lambda data: differs(_select(data, q.SEEN, p.WIFI_VIDEO, queue=p.FIFO), "carrier", p.DVRC, p.UDP),
+    "A12": _sessions,
+    "A13": _edge,
+    "A14": _codel,
+    "A15": _marks,
+    "A16": lambda data: differs(data.measured(q.SEEN, p.EDGE_VIDEO), "carrier", p.DVRC, p.UDP),
+    "A17": _short_handoff,
+    "A18": _forwarded,
+    "A19": _real_survives_handoffs,
+    "A20": _more(p.WESTWOOD, p.RENO),
+    "A21": _more(p.REAL, p.RENO),
+    "A22": _more(p.DVRC, p.TFRC),
+    "A23": _little_more(p.WIFI_LOSS, p.WIFI),
+    "A24": _half_the_lead(q.GOODPUT, p.WIFI_LOSS, "transport"),
+    "A25": _gains_after_one_attempt,
+    "A26": _little_more(p.CELL_LOSS, p.CELL),
+    "A27": _understated,
+    "A28": _residual,
+    "A29": _layers,
+    "A30": _half_the_lead(q.LAYERS, p.VIDEO_LOSS, "carrier"),
 }
-"""The grids that each claim reads, and its test."""
-
-CLAIMS = tuple(
-    Claim(name, words.statement, words.source, *TESTS[name], assumptions=words.assumptions)
-    for name, words in texts.claims(__file__, TESTS).items()
-)
-"""In the order in which they are told, in the words of `claims.toml`."""

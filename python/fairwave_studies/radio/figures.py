@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave_studies.radio import points as p
 from fairwave_studies.radio import quantities as q
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from fairwave.runs.axes import Label
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
 
 HOME, WIFI_CALLS, WIFI_VIDEO, WIFI_SESSION = "home", "wifi-calls", "wifi-video", "wifi-session"
 EDGE, EDGE_CALLS, EDGE_VIDEO, EDGE_SESSION = "edge", "edge-calls", "edge-video", "edge-session"
@@ -42,7 +43,7 @@ def transport(name: str) -> str | dict[str, Any]:
     return {"name": name, "delayed-ack": False} if name.startswith("tcp/") else name
 
 
-def _over(flow: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _transport_axis(flow: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     return {name: {f"flow.{flow}.transport": transport(name)} for name in names}
 
 
@@ -136,7 +137,7 @@ EDGE_QUEUES: Mapping[str, Mapping[str, Any]] = {
 NO_UPDATE = "none"
 
 
-def _at_the_mast(queues: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _mast_queues(queues: Sequence[str]) -> dict[str, dict[str, Any]]:
     return {name: {"link.mast>phone.queue": dict(EDGE_QUEUES[name])} for name in queues}
 
 
@@ -171,7 +172,7 @@ def _own(*, update: bool = True) -> list[dict[str, Any]]:
 
 def _updates() -> dict[str, dict[str, Any]]:
     silent = _edge(_own(update=False)).to_dict()["flow"]
-    return {NO_UPDATE: {"flow": silent}, **_over("update", (CUBIC, PRAGUE))}
+    return {NO_UPDATE: {"flow": silent}, **_transport_axis("update", (CUBIC, PRAGUE))}
 
 
 # Handoffs
@@ -344,18 +345,18 @@ FEW_COLLISIONS, NO_GRANTS, BIG = "few collisions", "uplink without grants", "buf
 PAPERS_WINDOW = "window of 64 segments"
 
 
-def _without(scenario: Scenario, *names: str) -> dict[str, Any]:
+def _drop_flows(scenario: Scenario, *names: str) -> dict[str, Any]:
     return {"flow": [flow for flow in scenario.to_dict()["flow"] if flow["name"] not in names]}
 
 
 def _tried() -> list[Grid]:
     """What was tried where a claim did not come out: one thing changed at a time."""
-    edge = _edge(_own()).with_overrides(_over("update", (PRAGUE,))[PRAGUE])
+    edge = _edge(_own()).with_overrides(_transport_axis("update", (PRAGUE,))[PRAGUE])
     session = _edge([_session("phone"), _own()[2]])
     patient = {"link.mast>phone.queue": {**EDGE_QUEUES[DUALPI2], "target": "100 ms"}}
     transfer = _flow("transfer", "phone", RENO, "bulk")
     moving = _moving([transfer], {"capacity": {"packets": 100}}).with_overrides(_handoffs()[LOSE_LONG])
-    some = _over("transfer", (RENO, WESTWOOD, WESTWOOD_PLUS, REAL))
+    some = _transport_axis("transfer", (RENO, WESTWOOD, WESTWOOD_PLUS, REAL))
     window = {
         name: {"flow.transfer.transport": {**dict(transport(name)), "receiver-window": 64}}  # type: ignore[arg-type]
         for name in some
@@ -370,7 +371,7 @@ def _tried() -> list[Grid]:
             _home_scenario(SLOW),
             {
                 "tried": {AS_IS: {}, LATER: {"flow.video.traffic.playout-delay": "3 s"}},
-                "carrier": _over("video", (UDP, DVRC)),
+                "carrier": _transport_axis("video", (UDP, DVRC)),
             },
         ),
         Grid(
@@ -379,21 +380,21 @@ def _tried() -> list[Grid]:
             {
                 "tried": {
                     AS_IS: {},
-                    ALONE: _without(session, "update"),
+                    ALONE: _drop_flows(session, "update"),
                     STEADY: {"medium.air.users": {"phone": {"channel": {"snr": 3.0}}}},
                 },
-                "queue": _at_the_mast((FQ_CODEL,)),
+                "queue": _mast_queues((FQ_CODEL,)),
             },
         ),
         Grid(
             WHY_EDGE,
             edge,
             {
-                "queue": _at_the_mast((DUALPI2, FQ_CODEL)),
+                "queue": _mast_queues((DUALPI2, FQ_CODEL)),
                 "tried": {
                     AS_IS: {},
                     PATIENT: patient,
-                    NO_VIDEO: _without(edge, "video"),
+                    NO_VIDEO: _drop_flows(edge, "video"),
                     STEADY: {"medium.air.users": {"phone": {"channel": {"snr": 3.0}}}},
                 },
             },
@@ -442,7 +443,7 @@ def _tried() -> list[Grid]:
     ]
 
 
-def grids() -> list[Grid]:
+def grids(_: Case) -> list[Grid]:
     """All of them."""
     who = {name: _home(name) for name in (NEAR, SLOW, NEIGHBOUR, NEIGHBOURS)}
     slow, transfer = _home_scenario(SLOW), _flow("transfer", "phone", RENO, "bulk")
@@ -452,32 +453,44 @@ def grids() -> list[Grid]:
     loss: dict[str, Any] = {"link": _wifi_hops(), "error": _errors(LOSSES)}
     return [
         Grid(HOME, _home_scenario(NEAR), {"who": who, "queue": QUEUES, "category": CODE_POINTS}),
-        Grid(WIFI_CALLS, slow, {"queue": TWO_QUEUES, "carrier": _over("call", CARRIERS)}),
-        Grid(WIFI_VIDEO, slow, {"queue": TWO_QUEUES, "carrier": _over("video", (UDP, RTCP, *CARRIERS[1:]))}),
+        Grid(WIFI_CALLS, slow, {"queue": TWO_QUEUES, "carrier": _transport_axis("call", CARRIERS)}),
+        Grid(
+            WIFI_VIDEO,
+            slow,
+            {"queue": TWO_QUEUES, "carrier": _transport_axis("video", (UDP, RTCP, *CARRIERS[1:]))},
+        ),
         Grid(WIFI_SESSION, _wifi_session(), {"queue": QUEUES}),
-        Grid(EDGE, edge, {"update": _updates(), "queue": _at_the_mast(tuple(EDGE_QUEUES))}),
-        Grid(EDGE_CALLS, edge, {"queue": _at_the_mast(two), "carrier": _over("call", CARRIERS)}),
+        Grid(EDGE, edge, {"update": _updates(), "queue": _mast_queues(tuple(EDGE_QUEUES))}),
+        Grid(EDGE_CALLS, edge, {"queue": _mast_queues(two), "carrier": _transport_axis("call", CARRIERS)}),
         Grid(
             EDGE_VIDEO,
             edge,
-            {"queue": _at_the_mast(two), "carrier": _over("video", (UDP, RTCP, *CARRIERS[1:]))},
+            {"queue": _mast_queues(two), "carrier": _transport_axis("video", (UDP, RTCP, *CARRIERS[1:]))},
         ),
         Grid(
-            EDGE_SESSION, _edge([_session("phone"), _own()[2]]), {"queue": _at_the_mast(tuple(EDGE_QUEUES))}
+            EDGE_SESSION, _edge([_session("phone"), _own()[2]]), {"queue": _mast_queues(tuple(EDGE_QUEUES))}
         ),
-        Grid(HANDOFF, _moving(moving, DEEP), {"handoff": _handoffs(), "carrier": _over("video", CARRIERS)}),
+        Grid(
+            HANDOFF,
+            _moving(moving, DEEP),
+            {"handoff": _handoffs(), "carrier": _transport_axis("video", CARRIERS)},
+        ),
         Grid(
             HANDOFF_TRANSFER,
             _moving([transfer], {"capacity": {"packets": 100}}),
-            {"handoff": _handoffs(), "transport": _over("transfer", TRANSFERS)},
+            {"handoff": _handoffs(), "transport": _transport_axis("transfer", TRANSFERS)},
         ),
-        Grid(WIFI_LOSS, _last_hop(transfer), {**loss, "transport": _over("transfer", TRANSFERS)}),
+        Grid(WIFI_LOSS, _last_hop(transfer), {**loss, "transport": _transport_axis("transfer", TRANSFERS)}),
         Grid(
             CELL_LOSS,
             _last_hop(transfer),
-            {"link": _cell_hops(), "error": _errors(BLOCKS), "transport": _over("transfer", TRANSFERS)},
+            {
+                "link": _cell_hops(),
+                "error": _errors(BLOCKS),
+                "transport": _transport_axis("transfer", TRANSFERS),
+            },
         ),
-        Grid(VIDEO_LOSS, _last_hop(*watched), {**loss, "carrier": _over("video", STREAMS)}),
+        Grid(VIDEO_LOSS, _last_hop(*watched), {**loss, "carrier": _transport_axis("video", STREAMS)}),
         *_tried(),
         *_calibrated(),
     ]

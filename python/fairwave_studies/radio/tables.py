@@ -10,26 +10,26 @@ from fairwave.measuring.statistics import interval, paired
 from fairwave_studies.radio import points as p
 from fairwave_studies.radio import quantities as q
 from fairwave_study import texts
-from fairwave_study.study import Table
-from fairwave_study.tables import in_numbers
+from fairwave_study.parts import Table
+from fairwave_study.tables import list_points
 
 if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 
 def _table(grid: str, title: str, *shown: Measure) -> Table:
     # Figures have names of their own, so that each can be asked for.
-    return in_numbers(grid, title, shown, name=f"table-{grid}")
+    return list_points(grid, title, shown, name=f"table-{grid}")
 
 
 WORDS = texts.notes(__file__)
 """What explains the claims that did not come out, in `explanations.toml`."""
 
 
-def _why(grid: str, title: str, *shown: Measure) -> Table:
+def _explain(grid: str, title: str, *shown: Measure) -> Table:
     """What was tried where claims did not come out."""
-    return in_numbers(grid, title, shown, caption=WORDS.fill(grid))
+    return list_points(grid, title, shown, caption=WORDS.fill(grid))
 
 
 def _gains(data: Data) -> pl.DataFrame:
@@ -74,12 +74,14 @@ TABLES = (
     _table(p.WIFI_LOSS, "Losses on Wi-Fi and on wires", q.GOODPUT, q.LOST),
     _table(p.CELL_LOSS, "Losses in a cell and on wires", q.GOODPUT, q.LOST),
     _table(p.VIDEO_LOSS, "A video next to two transfers, with losses", q.LAYERS, q.SEEN, q.GOODPUT),
-    _why(p.WHY_VIDEO, "Why A10 and A11: a video next to a slow laptop, in a FIFO", q.SEEN, q.LAYERS),
-    _why(p.WHY_SESSION, "Why A12: a WebRTC session at the edge, with FQ-CoDel", q.SPEECH, q.SESSION_DELAY),
-    _why(p.WHY_EDGE, "Why A15: DualPI2 at the edge, next to Prague", q.MOS, q.MISSED, q.MOUTH_TO_EAR),
-    _why(p.WHY_HANDOFF, "Why A19: a transfer through handoffs of 1 s that lose", q.GOODPUT, q.LOST),
-    _why(p.WHY_ATTEMPT, "Why A25: Wi-Fi with one attempt and losses of 3 %", q.GOODPUT, q.LOST),
-    _why(p.WHY_WIFI, "Why A23 and A28: Wi-Fi with losses of 3 %", q.GOODPUT, q.LOST),
-    _why(p.WHY_CELL, "Why A26 and A28: a cell in which 10 % of the blocks fail", q.GOODPUT, q.LOST),
+    _explain(p.WHY_VIDEO, "Why A10 and A11: a video next to a slow laptop, in a FIFO", q.SEEN, q.LAYERS),
+    _explain(
+        p.WHY_SESSION, "Why A12: a WebRTC session at the edge, with FQ-CoDel", q.SPEECH, q.SESSION_DELAY
+    ),
+    _explain(p.WHY_EDGE, "Why A15: DualPI2 at the edge, next to Prague", q.MOS, q.MISSED, q.MOUTH_TO_EAR),
+    _explain(p.WHY_HANDOFF, "Why A19: a transfer through handoffs of 1 s that lose", q.GOODPUT, q.LOST),
+    _explain(p.WHY_ATTEMPT, "Why A25: Wi-Fi with one attempt and losses of 3 %", q.GOODPUT, q.LOST),
+    _explain(p.WHY_WIFI, "Why A23 and A28: Wi-Fi with losses of 3 %", q.GOODPUT, q.LOST),
+    _explain(p.WHY_CELL, "Why A26 and A28: a cell in which 10 % of the blocks fail", q.GOODPUT, q.LOST),
 )
 """In the order in which they are told."""

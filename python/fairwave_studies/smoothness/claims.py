@@ -20,7 +20,6 @@ import numpy as np
 from fairwave_studies.smoothness import names as n
 from fairwave_studies.smoothness import points as p
 from fairwave_studies.smoothness import quantities as q
-from fairwave_studies.smoothness.explanations import EXPLANATIONS
 from fairwave_studies.smoothness.names import (
     GAMMA,
     GAMMA_DELTA,
@@ -33,29 +32,30 @@ from fairwave_studies.smoothness.names import (
     TFRC,
 )
 from fairwave_studies.smoothness.systems import PAIRS
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Comparison, Evidence, Part
+from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.comparisons import (
-    above,
-    at_least,
-    below,
     contrast,
     falls,
     grows_from,
     highest,
+    is_above,
+    is_at_least,
+    is_below,
+    is_within,
+    join,
     lowest,
-    within,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
 
     Test = Callable[[Data], Evidence]
 
@@ -95,18 +95,10 @@ def level_of(reading: Reading) -> float:
     return float(reading["recovered"].split()[0]) / 100
 
 
-def both(*evidence: Evidence) -> Evidence:
-    """All of these together."""
-    joined = evidence[0]
-    for one in evidence[1:]:
-        joined = joined & one
-    return joined
-
-
 def descending(measured: Measured, order: Sequence[str] = ORDER) -> Evidence:
     """Each system has more than the next, at every point."""
     steps = [highest(measured, one, [rival]) for one, rival in pairwise(order)]
-    return both(*steps)
+    return join(*steps)
 
 
 def smooth_over_responsive(measured: Measured) -> Evidence:
@@ -161,13 +153,13 @@ def _s1(data: Data) -> Evidence:
     return alike(data.measured(q.GOODPUT, n.WIRED_10), STANDARD, INDISTINGUISHABLE)
 
 
-def _above_20(data: Data) -> Measured:
+def _goodput_above_20(data: Data) -> Measured:
     goodput = data.measured(q.GOODPUT, n.WIRED_100)
     return goodput.select(flows=[flows for flows in goodput.labels("flows") if flows >= 20])
 
 
 def _s2(data: Data, *, every: bool = False, steps: bool = False) -> Evidence:
-    large = _above_20(data)
+    large = _goodput_above_20(data)
     test = descending if steps else smooth_over_responsive
     return test(large if every else large.averaged("flows"))
 
@@ -349,7 +341,7 @@ EQUAL = 0.01
 def _overtaken(goodput: Measured) -> Evidence:
     """Without errors the smoothest has at least as much as the most responsive (1 % is equal), at 5 % less."""
     clean, dense = (goodput.select(per=[per]) for per in (0.0, max(goodput.labels("per"))))
-    return at_least(clean, SMOOTHEST, [RESPONSIVE], margin=EQUAL) & highest(dense, RESPONSIVE, [SMOOTHEST])
+    return is_at_least(clean, SMOOTHEST, [RESPONSIVE], margin=EQUAL) & highest(dense, RESPONSIVE, [SMOOTHEST])
 
 
 def _few_errors(measured: Measured) -> Measured:
@@ -387,7 +379,7 @@ def _s31(data: Data, wireless: str, which: str) -> Evidence:
 def _s32(data: Data) -> Evidence:
     goodput = data.measured(q.GOODPUT, n.ERRORS_10)
     dense = goodput.select(per=[max(goodput.labels("per"))]).drop_axes("per")
-    return below(dense, AVAILABLE)
+    return is_below(dense, AVAILABLE)
 
 
 def _s9(data: Data, wireless: str, which: str, *, every: bool = False) -> Evidence:
@@ -397,7 +389,7 @@ def _s9(data: Data, wireless: str, which: str, *, every: bool = False) -> Eviden
 
 
 def _s9_everywhere(data: Data, wireless: str) -> Evidence:
-    return both(*(_said(f"{which}: ", _s9(data, wireless, which, every=True)) for which in NETWORKS))
+    return join(*(_said(f"{which}: ", _s9(data, wireless, which, every=True)) for which in NETWORKS))
 
 
 def _s10(data: Data, reading: str = "formula", until: float = 1.0) -> Evidence:
@@ -532,7 +524,7 @@ def _s35(data: Data) -> Evidence:
 
 def _s14(data: Data, close: float = CLOSE) -> Evidence:
     gamma = data.measured(q.LAST_GAMMA, n.AVOIDANCE).select(transport=[GAMMA]).drop_axes("transport")
-    return within(gamma, (1 - close) * 2 / 3, (1 + close) * 2 / 3)
+    return is_within(gamma, (1 - close) * 2 / 3, (1 + close) * 2 / 3)
 
 
 def _s16(data: Data, names: Sequence[str] = (RENO, RENO_RED, GAMMA, SMOOTHEST, TFRC)) -> Evidence:
@@ -564,7 +556,7 @@ def predicted(data: Data, name: str, level: float) -> NDArray[np.float64]:
 
 def _s15(data: Data, level: float, *, fitted: bool = True) -> Evidence:
     names = [name for name in PUBLISHED if not (name == RENO and fitted)]  # calibrated on it
-    return both(*(_takes(data, name, level) for name in names))
+    return join(*(_takes(data, name, level) for name in names))
 
 
 def _takes(data: Data, name: str, level: float) -> Evidence:
@@ -677,7 +669,7 @@ def _s20(data: Data, what: str, names: Sequence[str] = SMOOTH_PAIR) -> Evidence:
 
 def _s21(data: Data, least: float = FAIR) -> Evidence:
     fairness = data.measured(q.FAIRNESS, n.AVOIDANCE)
-    return above(fairness, least)
+    return is_above(fairness, least)
 
 
 def _s22(data: Data, *, alike_too: bool = False) -> Evidence:
@@ -707,11 +699,15 @@ def _said(words: str, evidence: Evidence) -> Evidence:
 
 
 FAST, SLOW = "100 Mb/s", "10 Mb/s"
+NETWORKS = ("10 flows", "100 flows")
 
 
-def tests(reading: Reading) -> dict[str, Test]:
-    """The tests of those claims that assert one thing, under a reading."""
+def tests(case: Case) -> dict[str, Test | dict[str, Test]]:
+    """Claim to its test, or to the tests of its parts."""
+    reading = case.reading
     success = reading["success"]
+    wireless, level, slow = reading["wireless"], level_of(reading), reading["rate-of-7"]
+    fitted = reading["figure-20"] == "calibrated"
     return {
         "S1": _s1,
         "S4": _s4,
@@ -732,58 +728,48 @@ def tests(reading: Reading) -> dict[str, Test]:
         "S33": _s33,
         "S34": _s34,
         "S35": _s35,
-    }
-
-
-NETWORKS = ("10 flows", "100 flows")
-
-
-def parts(reading: Reading) -> dict[str, tuple[Part, ...]]:
-    """What compound claims join, under a reading."""
-    wireless, level, slow = reading["wireless"], level_of(reading), reading["rate-of-7"]
-    fitted = reading["figure-20"] == "calibrated"
-    return {
-        "S2": (Part("smooth over responsive", _s2), Part("jump", _jump)),
-        "S3": (Part("least", _s3), Part("increasingly", _widening)),
-        "S6": (
-            Part("until 15 s", partial(_s6_before, bottleneck=slow)),
-            Part("after 20 s", partial(_s6_after, bottleneck=slow)),
-        ),
-        "S7": (
-            Part("TCP(1, 0.5) highest", partial(_s7_highest, bottleneck=FAST)),
-            Part("TCP(0.31, 0.875) lowest", partial(_s7_lowest, bottleneck=FAST)),
-        ),
-        "S8": tuple(Part(which, partial(_s8, wireless=wireless, which=which)) for which in NETWORKS),
-        "S9": tuple(Part(which, partial(_s9, wireless=wireless, which=which)) for which in NETWORKS),
-        "S11": (Part("falls", _s11_falls), Part("smooth slightly fairer", _s11)),
-        "S12": (Part("shrinks", _s12_shrinks), Part("none left", _s12_level)),
-        "S13": (Part("fairness", _fairer), Part("CoV", _smoother)),
-        "S15": tuple(
-            Part(name, partial(_takes, name=name, level=level))
+        "S2": {"smooth over responsive": _s2, "jump": _jump},
+        "S3": {"least": _s3, "increasingly": _widening},
+        "S6": {
+            "until 15 s": partial(_s6_before, bottleneck=slow),
+            "after 20 s": partial(_s6_after, bottleneck=slow),
+        },
+        "S7": {
+            "TCP(1, 0.5) highest": partial(_s7_highest, bottleneck=FAST),
+            "TCP(0.31, 0.875) lowest": partial(_s7_lowest, bottleneck=FAST),
+        },
+        "S8": {which: partial(_s8, wireless=wireless, which=which) for which in NETWORKS},
+        "S9": {which: partial(_s9, wireless=wireless, which=which) for which in NETWORKS},
+        "S11": {"falls": _s11_falls, "smooth slightly fairer": _s11},
+        "S12": {"shrinks": _s12_shrinks, "none left": _s12_level},
+        "S13": {"fairness": _fairer, "CoV": _smoother},
+        "S15": {
+            name: partial(_takes, name=name, level=level)
             for name in PUBLISHED
             if not (name == RENO and fitted)
-        ),
-        "S18": (Part("goodput", _s18), Part("smoother", _s18_smoother)),
-        "S19": (Part("TCP(1, 0.5) more", _s19), Part("TCP(1.25, 0.25) relatively high", _s19_high)),
-        "S20": (
-            Part("goodput", partial(_s20, what="goodput")),
-            Part("fairness", partial(_s20, what="fairness")),
-        ),
-        "S23": (
-            Part("fairness", partial(_fairer, rivals=[TFRC])),
-            Part("CoV", partial(_smoother, rivals=[TFRC])),
-        ),
-        "S24": tuple(Part(which, partial(_s24, wireless=wireless, which=which)) for which in NETWORKS),
-        "S31": tuple(Part(which, partial(_s31, wireless=wireless, which=which)) for which in NETWORKS),
-        "S36": (
-            Part("γ no slower", partial(_s36, level=level)),
-            Part("δ faster", partial(_faster, level=level)),
-        ),
+        },
+        "S18": {"goodput": _s18, "smoother": _s18_smoother},
+        "S19": {"TCP(1, 0.5) more": _s19, "TCP(1.25, 0.25) relatively high": _s19_high},
+        "S20": {
+            "goodput": partial(_s20, what="goodput"),
+            "fairness": partial(_s20, what="fairness"),
+        },
+        "S23": {
+            "fairness": partial(_fairer, rivals=[TFRC]),
+            "CoV": partial(_smoother, rivals=[TFRC]),
+        },
+        "S24": {which: partial(_s24, wireless=wireless, which=which) for which in NETWORKS},
+        "S31": {which: partial(_s31, wireless=wireless, which=which) for which in NETWORKS},
+        "S36": {
+            "γ no slower": partial(_s36, level=level),
+            "δ faster": partial(_faster, level=level),
+        },
     }
 
 
-def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]]:
+def wordings(case: Case) -> dict[str, dict[str, Test]]:
     """The other wordings of each claim; those that need the paper's other caption only where it was simulated."""
+    reading = case.reading
     wireless, success, slow = reading["wireless"], reading["success"], reading["rate-of-7"]
     fitted = reading["figure-20"] == "calibrated"
     found: dict[str, dict[str, Test]] = {
@@ -829,7 +815,7 @@ def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]
         "S22": {"and goodputs within 10 %": partial(_s22, alike_too=True)},
         "S23": {"at every number of flows": partial(_s13, rivals=[TFRC], every=True)},
     }
-    if both_rates:
+    if case.extent.both_rates:
         other = FAST if wireless == SLOW else SLOW
         found["S6"] |= {
             words: lambda data, rate=rate: _s6_before(data, rate) & _s6_after(data, rate)  # type: ignore[misc]
@@ -842,66 +828,3 @@ def wordings(reading: Reading, *, both_rates: bool) -> dict[str, dict[str, Test]
         found["S8"] = {words: partial(_s8, wireless=other, which="100 flows")}
         found["S9"] |= {words: partial(_s9, wireless=other, which="100 flows")}
     return found
-
-
-GRIDS: Mapping[str, tuple[str, ...]] = {
-    "S1": (n.WIRED_10,),
-    "S2": (n.WIRED_100,),
-    "S3": (n.WIRED_10,),
-    "S4": (n.WIRED_100,),
-    "S5": (n.CONSTANT,),
-    "S6": (n.GROWING,),
-    "S7": (n.SHRINKING,),
-    "S8": (n.ERRORS_10, n.ERRORS_100),
-    "S9": (n.ERRORS_10, n.ERRORS_100),
-    "S10": (n.CONSTANT_ERRORS,),
-    "S11": (n.SPREAD,),
-    "S12": (n.SPREAD,),
-    "S13": (n.AVOIDANCE,),
-    "S14": (n.AVOIDANCE,),
-    "S15": (n.RECOVERY,),
-    "S16": (n.AVOIDANCE,),
-    "S17": (n.SHRINKING,),
-    "S18": (n.HANDOFFS,),
-    "S19": (n.HANDOFFS,),
-    "S20": (n.SPREAD,),
-    "S21": (n.AVOIDANCE,),
-    "S22": (n.ERRORS_10, n.MARKOV),
-    "S23": (n.AVOIDANCE,),
-    "S24": (n.ERRORS_10, n.ERRORS_100),
-    "S25": (n.CONSTANT_ERRORS,),
-    "S26": (n.GROWING,),
-    "S27": (n.GROWING,),
-    "S28": (n.GROWING,),
-    "S29": (n.SHRINKING,),
-    "S30": (n.SHRINKING,),
-    "S31": (n.ERRORS_10, n.ERRORS_100),
-    "S32": (n.ERRORS_10,),
-    "S33": (n.SPREAD,),
-    "S34": (n.SPREAD,),
-    "S35": (n.AVOIDANCE,),
-    "S36": (n.RECOVERY,),
-}
-"""The grids that the test of each claim reads."""
-
-STATEMENTS = texts.claims(__file__, GRIDS)
-"""The claims in words, from `claims.toml`."""
-
-
-def claims(reading: Reading, *, both_rates: bool = True) -> list[Claim]:
-    """All claims, in order, as a reading has them."""
-    judged, compound = tests(reading), parts(reading)
-    others = wordings(reading, both_rates=both_rates)
-    return [
-        Claim(
-            id=name,
-            statement=statement,
-            source=f"paper 003 {source}",
-            grids=GRIDS[name],
-            **({"parts": compound[name]} if name in compound else {"test": judged[name]}),
-            notes=EXPLANATIONS.get(name, {}),
-            assumptions=assumptions,
-            wordings=others.get(name, {}),
-        )
-        for name, (statement, source, assumptions) in STATEMENTS.items()
-    ]

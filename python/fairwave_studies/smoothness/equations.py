@@ -14,14 +14,14 @@ from fairwave_studies.smoothness import points as p
 from fairwave_studies.smoothness import quantities as q
 from fairwave_studies.smoothness.names import STANDARD
 from fairwave_studies.smoothness.systems import PAIRS
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.figure import Figure as Canvas
 
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 LEAST_TIMEOUT_S = 0.2
 """ns-2.35's shortest timeout, which a round trip of 100 ms without queueing does not exceed."""
@@ -140,7 +140,7 @@ def _epoch(canvas: Canvas, data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _over_buffers(
+def _draw_buffers(
     axes: Any, ks: Sequence[float], model: Callable[[float], float], look: style.SeriesStyle, label: str = ""
 ) -> None:
     smooth = np.linspace(0, max(ks) * 1.03, 120)
@@ -156,7 +156,7 @@ def _use(canvas: Canvas, data: Data) -> pl.DataFrame:
         _, kept = PAIRS[name]
         found = measured.select(transport=name).drop_axes("transport").summary(["k"])
         _points(axes, found, look, name)
-        _over_buffers(axes, ks, lambda k, kept=kept: 100 * theory.sawtooth_use(k, kept=kept), look)  # type: ignore[misc]
+        _draw_buffers(axes, ks, lambda k, kept=kept: 100 * theory.sawtooth_use(k, kept=kept), look)  # type: ignore[misc]
         rows += [
             {
                 "transport": name,
@@ -181,7 +181,7 @@ def _knee(canvas: Canvas, data: Data) -> pl.DataFrame:
     look = style.looks(["Reno+γ"])["Reno+γ"]
     found = measured.summary(["k"])
     _points(axes, found, look, "measured")
-    _over_buffers(axes, ks, theory.gamma, look, "Eq. (16): 1/(1 + k/2)")
+    _draw_buffers(axes, ks, theory.gamma, look, "Eq. (16): 1/(1 + k/2)")
     axes.axhline(2 / 3, color=style.INK, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.annotate(
         "2/3", (1, 2 / 3), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8.5
@@ -192,47 +192,46 @@ def _knee(canvas: Canvas, data: Data) -> pl.DataFrame:
     return found.with_columns(pl.Series("model", [theory.gamma(k) for k in ks]))
 
 
-def figures() -> list[Figure]:
-    """One figure per equation."""
-    return [
-        Figure(
-            id="003-eq1",
-            title="The throughput equation against measurement",
-            grids=(n.MODEL,),
-            draw=_throughput,
-            source="paper 003, Eqs. (1)–(3)",
-            caption="One flow that meets independent packet errors on an idle path; lines are Eq. (1) with "
-            "the path's 80 ms and the least timeout, "
-            "200 ms. By Eq. (3) the pairs are friendly where timeouts decide; where they are rare Eq. (1) "
-            "itself gives them (1 + β)/1.5 of "
-            "what the standard TCP has.",
-            size=(9.6, 3.9),
-        ),
-        Figure(
-            id="003-eq4",
-            title="Length of a congestion epoch and mean window, one flow",
-            grids=(n.SAWTOOTH,),
-            draw=_epoch,
-            source="paper 003, Eq. (4)",
-            caption="Bars are measured from samples of the sender every 20 ms, black lines computed from the "
-            "window at which epochs end.",
-            size=(9.6, 3.9),
-        ),
-        Figure(
-            id="003-eq13",
-            title="Use of the bottleneck by one flow over the size of the buffer",
-            grids=(n.USE,),
-            draw=_use,
-            source="paper 003, Eqs. (7)–(13)",
-            caption="Lines follow from the paper's knee and cliff: the link is always busy from k = 1/β − 1 "
-            "on. Vertical bars: 95 % intervals.",
-        ),
-        Figure(
-            id="003-eq16",
-            title="γ over the size of the buffer, one flow",
-            grids=(n.KNEE,),
-            draw=_knee,
-            source="paper 003, Eq. (16)",
-            caption="The sender finds the knee from its own round trips.",
-        ),
-    ]
+EQUATIONS = (
+    Figure(
+        id="003-eq1",
+        title="The throughput equation against measurement",
+        grids=(n.MODEL,),
+        draw=_throughput,
+        source="paper 003, Eqs. (1)–(3)",
+        caption="One flow that meets independent packet errors on an idle path; lines are Eq. (1) with "
+        "the path's 80 ms and the least timeout, "
+        "200 ms. By Eq. (3) the pairs are friendly where timeouts decide; where they are rare Eq. (1) "
+        "itself gives them (1 + β)/1.5 of "
+        "what the standard TCP has.",
+        size=(9.6, 3.9),
+    ),
+    Figure(
+        id="003-eq4",
+        title="Length of a congestion epoch and mean window, one flow",
+        grids=(n.SAWTOOTH,),
+        draw=_epoch,
+        source="paper 003, Eq. (4)",
+        caption="Bars are measured from samples of the sender every 20 ms, black lines computed from the "
+        "window at which epochs end.",
+        size=(9.6, 3.9),
+    ),
+    Figure(
+        id="003-eq13",
+        title="Use of the bottleneck by one flow over the size of the buffer",
+        grids=(n.USE,),
+        draw=_use,
+        source="paper 003, Eqs. (7)–(13)",
+        caption="Lines follow from the paper's knee and cliff: the link is always busy from k = 1/β − 1 "
+        "on. Vertical bars: 95 % intervals.",
+    ),
+    Figure(
+        id="003-eq16",
+        title="γ over the size of the buffer, one flow",
+        grids=(n.KNEE,),
+        draw=_knee,
+        source="paper 003, Eq. (16)",
+        caption="The sender finds the knee from its own round trips.",
+    ),
+)
+"""One figure per equation."""

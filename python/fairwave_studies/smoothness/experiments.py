@@ -28,7 +28,6 @@ from fairwave_studies.smoothness.names import (
 )
 from fairwave_studies.smoothness.systems import PAIRS
 from fairwave_study.experiments import Experiment, Side
-from fairwave_study.paragraphs import Paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,21 +36,18 @@ if TYPE_CHECKING:
 
     from fairwave.results import Results
     from fairwave.runs.axes import Label, Overrides
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Changes
-    from fairwave_study.study import Data
 
     Samples = Callable[[Data], NDArray[np.float64]]
 
-WORDS = Paragraphs(__file__)
-"""The paragraphs, in `experiments.toml`."""
 
-
-def _per_flow(results: Results) -> pl.DataFrame:
+def _mean_timeouts(results: Results) -> pl.DataFrame:
     flows = results.to_polars("flows")
     return flows.group_by("run", maintain_order=True).agg(pl.col("timeouts").mean().alias("value"))
 
 
-TIMEOUTS = Measure("timeouts", "timeouts per flow", "", _per_flow, table="flows")
+TIMEOUTS = Measure("timeouts", "timeouts per flow", "", _mean_timeouts, table="flows")
 
 
 def _far_timeouts(results: Results) -> pl.DataFrame:
@@ -62,7 +58,7 @@ def _far_timeouts(results: Results) -> pl.DataFrame:
 FAR_TIMEOUTS = Measure("timeouts_far", "timeouts per far flow", "", _far_timeouts, table="flows")
 
 
-def at(measure: Measure, grid: str, **labels: Label) -> Samples:
+def sample(measure: Measure, grid: str, **labels: Label) -> Samples:
     """A measure at a point of a grid; what the labels leave open is averaged."""
 
     def samples(data: Data) -> NDArray[np.float64]:
@@ -124,7 +120,7 @@ def _buffer(products: float, *grids: str) -> Changes:
     return changes
 
 
-def _without_slow_start(grid: str, _labels: dict[str, Label]) -> Overrides:
+def _skip_slow_start(grid: str, _labels: dict[str, Label]) -> Overrides:
     groups = ("second", "third", "fourth")
     return {f"flow.{one}.transport.initial-threshold": 2 for one in groups} if grid == n.GROWING else {}
 
@@ -198,15 +194,17 @@ FAIR_GAMMA, FAIR_TFRC = "short-term fairness of Reno+γ", "short-term fairness o
 
 
 def _goodput_gap(one: str, other: str, grid: str, **labels: Label) -> Samples:
-    return less(at(q.GOODPUT, grid, transport=one, **labels), at(q.GOODPUT, grid, transport=other, **labels))
+    return less(
+        sample(q.GOODPUT, grid, transport=one, **labels), sample(q.GOODPUT, grid, transport=other, **labels)
+    )
 
 
 def _smooth_pair(measure: Measure, grid: str, **labels: Label) -> Samples:
-    return mean_of(*(at(measure, grid, transport=one, **labels) for one in (SMOOTHEST, SMOOTH)))
+    return mean_of(*(sample(measure, grid, transport=one, **labels) for one in (SMOOTHEST, SMOOTH)))
 
 
-def _other_pair(measure: Measure, grid: str, **labels: Label) -> Samples:
-    return mean_of(*(at(measure, grid, transport=one, **labels) for one in (STANDARD, RESPONSIVE)))
+def _sample_pair(measure: Measure, grid: str, **labels: Label) -> Samples:
+    return mean_of(*(sample(measure, grid, transport=one, **labels) for one in (STANDARD, RESPONSIVE)))
 
 
 TAIL: dict[str, Any] = {"queue": "drop-tail"}
@@ -214,7 +212,7 @@ TAIL: dict[str, Any] = {"queue": "drop-tail"}
 FIRST = [
     Experiment(
         "why-S1", "S1", "The buffer that Eq. (13) asks for at β = 1/4: three products of rate and round trip.",
-        (Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_10))), WORDS("why-S1"),
+        (Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_10))),
         {
             UNUSED: _goodput_gap(RESPONSIVE, STANDARD, n.WIRED_10, flows=10),
             UNUSED_100: mean_of(
@@ -227,24 +225,24 @@ FIRST = [
         (
             Side("one product"), Side("three products", changes=_buffer(3, n.WIRED_100)),
             Side("a quarter", changes=_buffer(0.25, n.WIRED_100)),
-        ), WORDS("why-S2"),
+        ),
         {
             SMOOTH_GAIN: less(
                 _smooth_pair(q.GOODPUT, n.WIRED_100, flows=40),
-                at(q.GOODPUT, n.WIRED_100, transport=RESPONSIVE, flows=40),
+                sample(q.GOODPUT, n.WIRED_100, transport=RESPONSIVE, flows=40),
             ),
             SMOOTH_STANDARD: less(
                 _smooth_pair(q.GOODPUT, n.WIRED_100, flows=40),
-                at(q.GOODPUT, n.WIRED_100, transport=STANDARD, flows=40),
+                sample(q.GOODPUT, n.WIRED_100, transport=STANDARD, flows=40),
             ),
         },
     ),
     Experiment(
         "why-S6", "S6", "The slow start of those who join, and the bottleneck's rate.",
         (
-            Side("10 Mb/s"), Side("joining without slow start", changes=_without_slow_start),
+            Side("10 Mb/s"), Side("joining without slow start", changes=_skip_slow_start),
             Side("40 Mb/s", changes=_roomy), Side("100 Mb/s", {"rate-of-7": FAST}),
-        ), WORDS("why-S6"),
+        ),
         {
             EARLY_SMOOTH: _fair_during(SMOOTHEST, 0, 15), EARLY_RESPONSIVE: _fair_during(RESPONSIVE, 0, 15),
             LATE_SMOOTH: _fair_during(SMOOTHEST, 20, 30), LATE_RESPONSIVE: _fair_during(RESPONSIVE, 20, 30),
@@ -255,13 +253,13 @@ FIRST = [
         (
             Side("Reno"), Side("NewReno", {"recovery": "newreno"}), Side("SACK", {"recovery": "sack"}),
             Side("SACK, no jitter", {"recovery": "sack", "sending": "none"}),
-        ), WORDS("why-S11"),
+        ),
         {
-            ADVANTAGE: less(_smooth_pair(q.FAIRNESS, n.SPREAD, **TAIL), _other_pair(q.FAIRNESS, n.SPREAD, **TAIL)),
-            TIMEOUTS_SMOOTHEST: at(FAR_TIMEOUTS, n.SPREAD, transport=SMOOTHEST, **TAIL),
-            TIMEOUTS_RESPONSIVE: at(FAR_TIMEOUTS, n.SPREAD, transport=RESPONSIVE, **TAIL),
-            NARROW: at(q.FAIRNESS, n.SPREAD, transport=SMOOTHEST, largest=50, **TAIL),
-            WIDE_SPREAD: at(q.FAIRNESS, n.SPREAD, transport=SMOOTHEST, largest=300, **TAIL),
+            ADVANTAGE: less(_smooth_pair(q.FAIRNESS, n.SPREAD, **TAIL), _sample_pair(q.FAIRNESS, n.SPREAD, **TAIL)),
+            TIMEOUTS_SMOOTHEST: sample(FAR_TIMEOUTS, n.SPREAD, transport=SMOOTHEST, **TAIL),
+            TIMEOUTS_RESPONSIVE: sample(FAR_TIMEOUTS, n.SPREAD, transport=RESPONSIVE, **TAIL),
+            NARROW: sample(q.FAIRNESS, n.SPREAD, transport=SMOOTHEST, largest=50, **TAIL),
+            WIDE_SPREAD: sample(q.FAIRNESS, n.SPREAD, transport=SMOOTHEST, largest=300, **TAIL),
         },
     ),
     Experiment(
@@ -270,15 +268,15 @@ FIRST = [
             Side("one round trip, together"), Side("one way", {"buffers": "one way"}),
             Side("within 5 s", {"starts": "within 5 s"}),
             Side("no jitter", {"sending": "none"}),
-        ), WORDS("why-S14"),
+        ),
         {
-            GAMMA_10: at(q.LAST_GAMMA, n.AVOIDANCE, transport=GAMMA, flows=10),
-            GAMMA_20: at(q.LAST_GAMMA, n.AVOIDANCE, transport=GAMMA, flows=20),
+            GAMMA_10: sample(q.LAST_GAMMA, n.AVOIDANCE, transport=GAMMA, flows=10),
+            GAMMA_20: sample(q.LAST_GAMMA, n.AVOIDANCE, transport=GAMMA, flows=20),
         },
     ),
     Experiment(
         "why-S15", "S15", "The least timeout: 1 s, or 200 ms.",
-        (Side("ns-2 of January 2004"), Side("ns-2.35", {"version": "ns2"})), WORDS("why-S15"),
+        (Side("ns-2 of January 2004"), Side("ns-2.35", {"version": "ns2"})),
         {words: _takes(name) for name, words in TAKES.items()},
     ),
     Experiment(
@@ -287,16 +285,16 @@ FIRST = [
             Side("500 ms, Reno"), Side("500 ms, SACK", {"recovery": "sack"}),
             Side("50 ms each, Reno", changes=_short_handoffs),
             Side("50 ms each, SACK", {"recovery": "sack"}, _short_handoffs),
-        ), WORDS("why-S19"),
+        ),
         {
             MORE: less(
-                *(at(q.STEADY_GOODPUT, n.HANDOFFS, transport=one, down="500 ms") for one in (STANDARD, RESPONSIVE))
+                *(sample(q.STEADY_GOODPUT, n.HANDOFFS, transport=one, down="500 ms") for one in (STANDARD, RESPONSIVE))
             ),
             HIGH: less(
-                *(at(q.STEADY_GOODPUT, n.HANDOFFS, transport=one, down="500 ms") for one in (RESPONSIVE, SMOOTHEST))
+                *(sample(q.STEADY_GOODPUT, n.HANDOFFS, transport=one, down="500 ms") for one in (RESPONSIVE, SMOOTHEST))
             ),
-            PAUSES_STANDARD: at(TIMEOUTS, n.HANDOFFS, transport=STANDARD, down="500 ms"),
-            PAUSES_RESPONSIVE: at(TIMEOUTS, n.HANDOFFS, transport=RESPONSIVE, down="500 ms"),
+            PAUSES_STANDARD: sample(TIMEOUTS, n.HANDOFFS, transport=STANDARD, down="500 ms"),
+            PAUSES_RESPONSIVE: sample(TIMEOUTS, n.HANDOFFS, transport=RESPONSIVE, down="500 ms"),
         },
     ),
     Experiment(
@@ -304,7 +302,7 @@ FIRST = [
         (
             Side("jitter"), Side("no jitter", {"sending": "none"}),
             Side("RED of ns-2", {"red": "ns2-2004"}),
-        ), WORDS("why-S20"),
+        ),
         {
             TAIL_50: _smooth_pair(q.FAIRNESS, n.SPREAD, largest=50, **TAIL),
             TAIL_300: _smooth_pair(q.FAIRNESS, n.SPREAD, largest=300, **TAIL),
@@ -318,11 +316,12 @@ FIRST = [
             Side("one round trip later"), Side("at once", {"gamma": "at once"}), Side("no jitter", {"sending": "none"}),
             Side("bins of 1 s", {"bin": "1 s"}),
             Side("bins of 1 s, no jitter", {"bin": "1 s", "sending": "none"}),
-        ), WORDS("why-S23"),
+        ),
         {
-            COV_GAMMA: at(q.COV, n.AVOIDANCE, transport=GAMMA), COV_TFRC: at(q.COV, n.AVOIDANCE, transport=TFRC),
-            FAIR_GAMMA: at(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, transport=GAMMA),
-            FAIR_TFRC: at(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, transport=TFRC),
+            COV_GAMMA: sample(q.COV, n.AVOIDANCE, transport=GAMMA),
+            COV_TFRC: sample(q.COV, n.AVOIDANCE, transport=TFRC),
+            FAIR_GAMMA: sample(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, transport=GAMMA),
+            FAIR_TFRC: sample(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, transport=TFRC),
         },
     ),
 ]  # fmt: skip
@@ -366,11 +365,11 @@ def _long(grid: str, _labels: dict[str, Label]) -> Overrides:
 LONGER = Side("runs of 120 s", changes=_long)
 
 
-def _each(
+def _samples(
     measure: Measure, grid: str, name: str, unit: str = "", among: tuple[str, ...] = tuple(PAIRS), **labels: Label
 ) -> dict[str, Samples]:  # fmt: skip
     """A measure of each system: "goodput, TFRC (Mb/s)"."""
-    return {f"{name}, {one}{unit}": at(measure, grid, transport=one, **labels) for one in among}
+    return {f"{name}, {one}{unit}": sample(measure, grid, transport=one, **labels) for one in among}
 
 
 def _allotted(
@@ -394,135 +393,135 @@ RIVALS = (RENO, RENO_RED, GAMMA, SMOOTHEST)
 FURTHER = [
     Experiment(
         "why-S3", "S3", "The small α of the smooth systems; then their high β.",
-        (AS_BASE, FAST_GROWTH, DEEP_CUT), WORDS("why-S3"),
+        (AS_BASE, FAST_GROWTH, DEEP_CUT),
         {
-            **_each(q.OVERHEAD, n.WIRED_10, "overhead, 100 flows", " (%)", flows=100),
-            **_each(q.OVERHEAD, n.WIRED_10, "overhead, 10 flows", " (%)", flows=10),
+            **_samples(q.OVERHEAD, n.WIRED_10, "overhead, 100 flows", " (%)", flows=100),
+            **_samples(q.OVERHEAD, n.WIRED_10, "overhead, 10 flows", " (%)", flows=10),
         },
     ),
     Experiment(
         "why-S4", "S4", "Whether windows end at 64 kB; then a buffer of a quarter.",
-        (AS_BASE, NO_LIMIT, Side("a quarter of the buffer", changes=_buffer(0.25, n.WIRED_100))), WORDS("why-S4"),
-        _each(q.OVERHEAD, n.WIRED_100, "overhead, 40 flows", " (%)", flows=40),
+        (AS_BASE, NO_LIMIT, Side("a quarter of the buffer", changes=_buffer(0.25, n.WIRED_100))),
+        _samples(q.OVERHEAD, n.WIRED_100, "overhead, 40 flows", " (%)", flows=40),
     ),
     Experiment(
         "why-S5", "S5", "The high β of the smooth systems; then a buffer that holds a decrease to a quarter.",
-        (AS_BASE, DEEP_CUT, Side("three products", changes=_buffer(3, n.CONSTANT))), WORDS("why-S5"),
-        _each(q.reads(0.9, "formula"), n.CONSTANT, "success", " (%)"),
+        (AS_BASE, DEEP_CUT, Side("three products", changes=_buffer(3, n.CONSTANT))),
+        _samples(q.reads(0.9, "formula"), n.CONSTANT, "success", " (%)"),
     ),
     Experiment(
         "why-S7", "S7", "Whether windows end at 64 kB; then the small α of the smooth systems.",
-        (AS_BASE, NO_LIMIT, FAST_GROWTH), WORDS("why-S7"),
+        (AS_BASE, NO_LIMIT, FAST_GROWTH),
         _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
     ),
     Experiment(
         "why-S8", "S8", "How losses are repaired; then the small α of the smooth systems.",
-        (AS_BASE, WITH_SACK, FAST_GROWTH), WORDS("why-S8"),
+        (AS_BASE, WITH_SACK, FAST_GROWTH),
         {
-            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
-            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+            **_samples(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_samples(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
         },
     ),
     Experiment(
         "why-S9", "S9", "The least timeout; then the small α of the smooth systems.",
-        (AS_BASE, SHORT_TIMEOUT, FAST_AND_SHORT), WORDS("why-S9"),
+        (AS_BASE, SHORT_TIMEOUT, FAST_AND_SHORT),
         {
-            **_each(q.OVERHEAD, n.ERRORS_10, "overhead, 5 %", " (%)", **CROWD),
-            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+            **_samples(q.OVERHEAD, n.ERRORS_10, "overhead, 5 %", " (%)", **CROWD),
+            **_samples(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
         },
     ),
     Experiment(
         "why-S10", "S10", "The small α of the smooth systems; then the least timeout.",
-        (AS_BASE, FAST_GROWTH, SHORT_TIMEOUT), WORDS("why-S10"),
+        (AS_BASE, FAST_GROWTH, SHORT_TIMEOUT),
         {
-            **_each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, no errors", " (%)", per=0.0),
-            **_each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 5 %", " (%)", **CROWD),
+            **_samples(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, no errors", " (%)", per=0.0),
+            **_samples(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 5 %", " (%)", **CROWD),
         },
     ),
     Experiment(
         "why-S12", "S12", "How losses are repaired; then RED's law.",
-        (AS_BASE, WITH_SACK, Side("SACK, RED of ns-2", {"recovery": "sack", "red": "ns2-2004"})), WORDS("why-S12"),
+        (AS_BASE, WITH_SACK, Side("SACK, RED of ns-2", {"recovery": "sack", "red": "ns2-2004"})),
         {
             f"advantage, {queue}": less(
-                _smooth_pair(q.FAIRNESS, n.SPREAD, queue=queue), _other_pair(q.FAIRNESS, n.SPREAD, queue=queue)
+                _smooth_pair(q.FAIRNESS, n.SPREAD, queue=queue), _sample_pair(q.FAIRNESS, n.SPREAD, queue=queue)
             )
             for queue in ("drop-tail", "RED")
         },
     ),
     Experiment(
         "why-S13", "S13", "When γ acts; then the buffer; then whether sendings are spread.",
-        (AS_BASE, AT_ONCE, HALF_BUFFER, IN_STEP), WORDS("why-S13"),
+        (AS_BASE, AT_ONCE, HALF_BUFFER, IN_STEP),
         {
-            **_each(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, "short-term fairness", among=RIVALS),
-            **_each(q.COV, n.AVOIDANCE, "CoV", among=RIVALS),
+            **_samples(q.SHORT_TERM_FAIRNESS, n.AVOIDANCE, "short-term fairness", among=RIVALS),
+            **_samples(q.COV, n.AVOIDANCE, "CoV", among=RIVALS),
         },
     ),
     Experiment(
         "why-S16", "S16", "RED's law; then its thresholds.",
-        (AS_BASE, GENTLE_RED, WIDE_RED), WORDS("why-S16"),
-        _each(q.GOODPUT, n.AVOIDANCE, "goodput, 10 flows", " (Mb/s)", (*RIVALS, TFRC), flows=10),
+        (AS_BASE, GENTLE_RED, WIDE_RED),
+        _samples(q.GOODPUT, n.AVOIDANCE, "goodput, 10 flows", " (Mb/s)", (*RIVALS, TFRC), flows=10),
     ),
     Experiment(
         "why-S17", "S17", "A buffer of a quarter; then one of three products.",
         (
             AS_BASE, Side("a quarter of the buffer", changes=_buffer(0.25, n.SHRINKING)),
             Side("three products", changes=_buffer(3, n.SHRINKING)),
-        ), WORDS("why-S17"),
+        ),
         _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput until 15 s", 0, 15, " (Mb/s)"),
     ),
     Experiment(
         "why-S18", "S18", "The small α of the smooth systems; then how losses are repaired; then the least timeout.",
-        (AS_BASE, FAST_GROWTH, WITH_SACK, SHORT_TIMEOUT), WORDS("why-S18"),
+        (AS_BASE, FAST_GROWTH, WITH_SACK, SHORT_TIMEOUT),
         {
-            **_each(q.STEADY_GOODPUT, n.HANDOFFS, "goodput", " (Mb/s)", down="1 s"),
-            **_each(q.COV, n.HANDOFFS, "CoV", down="1 s"),
-            **_each(TIMEOUTS, n.HANDOFFS, "timeouts", down="1 s"),
+            **_samples(q.STEADY_GOODPUT, n.HANDOFFS, "goodput", " (Mb/s)", down="1 s"),
+            **_samples(q.COV, n.HANDOFFS, "CoV", down="1 s"),
+            **_samples(TIMEOUTS, n.HANDOFFS, "timeouts", down="1 s"),
         },
     ),
     Experiment(
         "why-S21", "S21", "How long the share of a flow is taken; then whether sendings are spread.",
-        (AS_BASE, LONGER, IN_STEP), WORDS("why-S21"),
-        _each(q.FAIRNESS, n.AVOIDANCE, "fairness, 20 flows", "", (*RIVALS, TFRC), flows=20),
+        (AS_BASE, LONGER, IN_STEP),
+        _samples(q.FAIRNESS, n.AVOIDANCE, "fairness, 20 flows", "", (*RIVALS, TFRC), flows=20),
     ),
     Experiment(
         "why-S22", "S22", "The small α of the smooth systems; then how long bursts are.",
-        (AS_BASE, FAST_GROWTH, Side("bursts of 100 ms", {"bursts": "100 ms"})), WORDS("why-S22"),
+        (AS_BASE, FAST_GROWTH, Side("bursts of 100 ms", {"bursts": "100 ms"})),
         {
-            **_each(q.GOODPUT, n.MARKOV, "goodput, 5 %", " (Mb/s)", **CROWD),
-            **_each(TIMEOUTS, n.MARKOV, "timeouts, 5 %", **CROWD),
+            **_samples(q.GOODPUT, n.MARKOV, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_samples(TIMEOUTS, n.MARKOV, "timeouts, 5 %", **CROWD),
         },
     ),
     Experiment(
         "why-S24", "S24", "The high β of the smooth systems; then how losses are repaired.",
-        (AS_BASE, DEEP_CUT, WITH_SACK), WORDS("why-S24"),
+        (AS_BASE, DEEP_CUT, WITH_SACK),
         {
-            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 1 %", " (Mb/s)", per=0.01),
-            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 1 %", per=0.01),
+            **_samples(q.GOODPUT, n.ERRORS_10, "goodput, 1 %", " (Mb/s)", per=0.01),
+            **_samples(TIMEOUTS, n.ERRORS_10, "timeouts, 1 %", per=0.01),
         },
     ),
     Experiment(
         "why-S25", "S25", "The high β of the smooth systems; then how losses are repaired.",
-        (AS_BASE, DEEP_CUT, WITH_SACK), WORDS("why-S25"),
-        _each(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 1 %", " (%)", per=0.01),
+        (AS_BASE, DEEP_CUT, WITH_SACK),
+        _samples(q.reads(0.7, "formula"), n.CONSTANT_ERRORS, "success, 1 %", " (%)", per=0.01),
     ),
     Experiment(
         "why-S26", "S26", "The slow start of those who join; then the bottleneck's rate.",
         (
-            AS_BASE, Side("joining without slow start", changes=_without_slow_start),
+            AS_BASE, Side("joining without slow start", changes=_skip_slow_start),
             Side("100 Mb/s", {"rate-of-7": FAST}),
-        ), WORDS("why-S26"),
+        ),
         _allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness until 15 s", 5, 15),
     ),
     Experiment(
         "why-S27", "S27", "The bottleneck's rate; then how losses are repaired.",
         (
             AS_BASE, Side("40 Mb/s", changes=_roomy), Side("40 Mb/s, SACK", {"recovery": "sack"}, _roomy),
-        ), WORDS("why-S27"),
+        ),
         _allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness from 15 s on", 15, 30),
     ),
     Experiment(
         "why-S28", "S28", "The bottleneck's rate, and with it a flow's share; then the small α of the smooth systems.",
-        (AS_BASE, Side("40 Mb/s", changes=_roomy), FAST_GROWTH), WORDS("why-S28"),
+        (AS_BASE, Side("40 Mb/s", changes=_roomy), FAST_GROWTH),
         {
             **_allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness, 25 flows", 15, 20),
             **_allotted(q.ALLOTTED_FAIRNESS, n.GROWING, "fairness, 100 flows", 25, 30),
@@ -530,59 +529,59 @@ FURTHER = [
     ),
     Experiment(
         "why-S29", "S29", "A buffer of three products; then whether windows end at 64 kB.",
-        (AS_BASE, Side("three products", changes=_buffer(3, n.SHRINKING)), NO_LIMIT), WORDS("why-S29"),
+        (AS_BASE, Side("three products", changes=_buffer(3, n.SHRINKING)), NO_LIMIT),
         _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
     ),
     Experiment(
         "why-S30", "S30", "The small α of the smooth systems; then whether windows end at 64 kB.",
-        (AS_BASE, FAST_GROWTH, NO_LIMIT), WORDS("why-S30"),
+        (AS_BASE, FAST_GROWTH, NO_LIMIT),
         _allotted(q.ALLOTTED_GOODPUT, n.SHRINKING, "goodput from 15 s on", 15, 30, " (Mb/s)"),
     ),
     Experiment(
         "why-S31", "S31", "How losses are repaired; then the small α of the smooth systems.",
-        (AS_BASE, WITH_SACK, FAST_GROWTH), WORDS("why-S31"),
+        (AS_BASE, WITH_SACK, FAST_GROWTH),
         {
-            **_each(q.GOODPUT, n.ERRORS_10, "goodput, no errors", " (Mb/s)", per=0.0),
-            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_samples(q.GOODPUT, n.ERRORS_10, "goodput, no errors", " (Mb/s)", per=0.0),
+            **_samples(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
         },
     ),
     Experiment(
         "why-S32", "S32", "How losses are repaired; then a shorter path; then what a loss takes of a window.",
-        (AS_BASE, WITH_SACK, Side("round trip of 60 ms", {"round-trip": "60 ms"}), UNSHAKEN), WORDS("why-S32"),
+        (AS_BASE, WITH_SACK, Side("round trip of 60 ms", {"round-trip": "60 ms"}), UNSHAKEN),
         {
-            **_each(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
-            **_each(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
+            **_samples(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),
+            **_samples(TIMEOUTS, n.ERRORS_10, "timeouts, 5 %", **CROWD),
         },
     ),
     Experiment(
         "why-S33", "S33", "How losses are repaired; then whether sendings are spread.",
-        (AS_BASE, WITH_SACK, IN_STEP), WORDS("why-S33"),
+        (AS_BASE, WITH_SACK, IN_STEP),
         {
-            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput", " (Mb/s)", **TAIL),
-            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow", **TAIL),
+            **_samples(q.FAR_GOODPUT, n.SPREAD, "far goodput", " (Mb/s)", **TAIL),
+            **_samples(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow", **TAIL),
         },
     ),
     Experiment(
         "why-S34", "S34", "RED's law; then its thresholds.",
-        (AS_BASE, GENTLE_RED, WIDE_RED), WORDS("why-S34"),
+        (AS_BASE, GENTLE_RED, WIDE_RED),
         {
-            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput, drop-tail", " (Mb/s)", (SMOOTHEST, SMOOTH), **TAIL),
-            **_each(q.FAR_GOODPUT, n.SPREAD, "far goodput, RED", " (Mb/s)", (SMOOTHEST, SMOOTH), queue="RED"),
-            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, drop-tail", "", (SMOOTHEST, SMOOTH), **TAIL),
-            **_each(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, RED", "", (SMOOTHEST, SMOOTH), queue="RED"),
+            **_samples(q.FAR_GOODPUT, n.SPREAD, "far goodput, drop-tail", " (Mb/s)", (SMOOTHEST, SMOOTH), **TAIL),
+            **_samples(q.FAR_GOODPUT, n.SPREAD, "far goodput, RED", " (Mb/s)", (SMOOTHEST, SMOOTH), queue="RED"),
+            **_samples(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, drop-tail", "", (SMOOTHEST, SMOOTH), **TAIL),
+            **_samples(FAR_TIMEOUTS, n.SPREAD, "timeouts of a far flow, RED", "", (SMOOTHEST, SMOOTH), queue="RED"),
         },
     ),
     Experiment(
         "why-S35", "S35", "When γ acts; then the buffer.",
-        (AS_BASE, AT_ONCE, HALF_BUFFER), WORDS("why-S35"),
+        (AS_BASE, AT_ONCE, HALF_BUFFER),
         {
-            **_each(q.DROPS, n.AVOIDANCE, "dropped", " (%)", (RENO, GAMMA)),
-            **_each(TIMEOUTS, n.AVOIDANCE, "timeouts", "", (RENO, GAMMA)),
+            **_samples(q.DROPS, n.AVOIDANCE, "dropped", " (%)", (RENO, GAMMA)),
+            **_samples(TIMEOUTS, n.AVOIDANCE, "timeouts", "", (RENO, GAMMA)),
         },
     ),
     Experiment(
         "why-S36", "S36", "The least timeout; then a clock of 500 ms.",
-        (AS_BASE, SHORT_TIMEOUT, Side("clock of 500 ms", {"clock": "500 ms"})), WORDS("why-S36"),
+        (AS_BASE, SHORT_TIMEOUT, Side("clock of 500 ms", {"clock": "500 ms"})),
         {f"{name}: seconds to 90 %": _takes(name) for name in (RENO, GAMMA, GAMMA_DELTA)},
     ),
 ]  # fmt: skip

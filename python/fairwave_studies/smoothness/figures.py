@@ -14,8 +14,9 @@ from fairwave_studies.smoothness import names as n
 from fairwave_studies.smoothness import points as p
 from fairwave_studies.smoothness import quantities as q
 from fairwave_studies.smoothness.claims import CLOSE, PUBLISHED, calibrated, calmest, level_of, predicted
+from fairwave_studies.smoothness.equations import EQUATIONS
 from fairwave_study import texts
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
 
 CAPTIONS = texts.notes(__file__, "figures")
 """Long captions, in `figures.toml`."""
@@ -107,7 +109,7 @@ def _changing() -> list[Figure]:
             id="003-7",
             title="Allotted fairness while flows double at 15, 20 and 25 s",
             grids=(n.GROWING,),
-            draw=partial(_over_time, measure=q.ALLOTTED_FAIRNESS, grid=n.GROWING),
+            draw=partial(_draw_course, measure=q.ALLOTTED_FAIRNESS, grid=n.GROWING),
             source="paper 003, Figure 7",
             caption="Mean and 95 % interval. A flow counts from the first whole bin in which it is "
             "there. The paper's text says 100 Mb/s, its caption 10: both are shown.",
@@ -117,7 +119,7 @@ def _changing() -> list[Figure]:
             id="003-8",
             title="Allotted system goodput while flows halve at 15, 20 and 25 s",
             grids=(n.SHRINKING,),
-            draw=partial(_over_time, measure=q.ALLOTTED_GOODPUT, grid=n.SHRINKING),
+            draw=partial(_draw_course, measure=q.ALLOTTED_GOODPUT, grid=n.SHRINKING),
             source="paper 003, Figure 8",
             caption="Mean and 95 % interval.",
             size=(9.6, 3.9),
@@ -125,7 +127,7 @@ def _changing() -> list[Figure]:
     ]
 
 
-def _over_time(canvas: Canvas, data: Data, *, measure: Measure, grid: str) -> pl.DataFrame:
+def _draw_course(canvas: Canvas, data: Data, *, measure: Measure, grid: str) -> pl.DataFrame:
     """A panel per rate of the bottleneck."""
     measured = data.measured(measure, grid)
     # Beyond the first second, in which flows begin.
@@ -154,11 +156,11 @@ def _over_time(canvas: Canvas, data: Data, *, measure: Measure, grid: str) -> pl
         numbers.append(
             summary.select(pl.lit(rate).alias("bottleneck"), pl.lit(measure.unit).alias("unit"), pl.all())
         )
-    _one_legend(canvas, axes[0])
+    _draw_legend(canvas, axes[0])
     return pl.concat(numbers)
 
 
-def _one_legend(canvas: Canvas, axes: Any) -> None:
+def _draw_legend(canvas: Canvas, axes: Any) -> None:
     handles, labels = axes.get_legend_handles_labels()
     canvas.legend(handles, labels, loc="outside upper left", ncols=len(labels))
 
@@ -233,7 +235,7 @@ def _crowd(number: int, title: str, measure: Measure, caption: str) -> Figure:
             numbers.append(
                 summary.select(pl.lit(rate).alias("wireless"), pl.lit(measure.unit).alias("unit"), pl.all())
             )
-        _one_legend(canvas, axes[0])
+        _draw_legend(canvas, axes[0])
         return pl.concat(numbers)
 
     return Figure(
@@ -302,7 +304,7 @@ def _interrupted(canvas: Canvas, data: Data, *, down: str) -> pl.DataFrame:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time (s)")
     axes.set_ylabel(q.ALLOTTED_THROUGHPUT.label)
-    _one_legend(canvas, axes)
+    _draw_legend(canvas, axes)
     return rows.select("transport", "time", "value")
 
 
@@ -324,7 +326,7 @@ def _handed_off(canvas: Canvas, data: Data) -> pl.DataFrame:
     panel = Panel(summary, "when", "transport", q.STEADY_GOODPUT.label, "handoffs on average", kind="bar")
     axes = canvas.subplots()
     draw_panel(axes, panel)
-    _one_legend(canvas, axes)
+    _draw_legend(canvas, axes)
     return summary
 
 
@@ -455,7 +457,7 @@ def _distance(canvas: Canvas, data: Data, *, level: float) -> pl.DataFrame:
     words = [f"to {100 * one:g} %{' (judged)' if one == level else ''}" for one in p.LEVELS]
     axes.set_xticks(range(len(words)), words)
     axes.set_ylabel("distance to the published time (%)")
-    _one_legend(canvas, axes)
+    _draw_legend(canvas, axes)
     return pl.DataFrame(rows)
 
 
@@ -489,7 +491,7 @@ def _recovering(canvas: Canvas, data: Data, *, level: float) -> pl.DataFrame:
     axes.set_ylabel(q.ALLOTTED_THROUGHPUT.label)
     axes.set_title(f"round trip {nearest:g} ms")
     axes.set_ylim(bottom=0)
-    _one_legend(canvas, axes)
+    _draw_legend(canvas, axes)
     return traces.select(pl.lit(float(nearest)).alias("round trip"), "transport", "time", "value")
 
 
@@ -518,7 +520,7 @@ def _recovery_times(canvas: Canvas, data: Data, *, level: float) -> pl.DataFrame
             fontsize=8.5,
         )
     axes.axvline(calibrated(data, level), color=style.INK, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-    _one_legend(canvas, axes)
+    _draw_legend(canvas, axes)
     return summary
 
 
@@ -527,7 +529,7 @@ def _seed(measured: Measured) -> pl.DataFrame:
     return measured.frame.filter(pl.col("seed") == measured.frame["seed"].min())
 
 
-def _beyond() -> list[Figure]:
+def _extra_figures() -> list[Figure]:
     """Smooth systems of the time that the paper leaves out, asked its questions."""
     return [
         Figure(
@@ -607,8 +609,9 @@ def _friendly(canvas: Canvas, data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def figures(reading: Reading) -> list[Figure]:
-    """All figures of the paper, in order, as a reading has them, and those beyond it."""
+def figures(case: Case) -> list[Figure]:
+    """The figures of the paper in order, figures beyond it, and one per equation."""
+    reading = case.reading
     return [
         *_wired(reading),
         *_changing(),
@@ -619,5 +622,6 @@ def figures(reading: Reading) -> list[Figure]:
         *_round_trips(),
         *_avoidance(),
         *_blackout(reading),
-        *_beyond(),
+        *_extra_figures(),
+        *EQUATIONS,
     ]

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
     from fairwave_study.readings import Reading
 
 ROUND_TRIP_S = 0.1
@@ -234,7 +235,7 @@ def constant() -> dict[str, Any]:
     }
 
 
-def _per_flow(labels: dict[str, Label]) -> float:
+def _rate_of_flows(labels: dict[str, Label]) -> float:
     """The bottleneck's rate where every flow has 1 Mb/s of it."""
     return float(labels["flows"])
 
@@ -243,7 +244,7 @@ def _megabits(rate: Label) -> float:
     return float(str(rate).split()[0])
 
 
-def _by_flows(extent: Extent) -> list[Grid]:
+def _grids_over_flows(extent: Extent) -> list[Grid]:
     fast = base(**rate(100), warmup=EARLY)
     flows = vary("flow.main.count", extent.flows)
     many = {
@@ -258,7 +259,7 @@ def _by_flows(extent: Extent) -> list[Grid]:
         Grid(
             CONSTANT,
             constant_rate,
-            {"flows": {n: shared(n) for n in extent.readers}, "transport": family(_per_flow)},
+            {"flows": {n: shared(n) for n in extent.readers}, "transport": family(_rate_of_flows)},
         ),
     ]
 
@@ -390,7 +391,7 @@ def _avoidance(extent: Extent, reading: Reading) -> Grid:
 
     def watched_system(name: str) -> Any:
         def changes(labels: dict[str, Label]) -> dict[str, Any]:
-            found: dict[str, Any] = dict(system(name, _per_flow)(labels))
+            found: dict[str, Any] = dict(system(name, _rate_of_flows)(labels))
             if name == RENO_RED:
                 packets = products * buffer_packets(float(labels["flows"]), round_trip_s(reading))
                 found["topology.bottleneck.queue"] = red(packets, reading)
@@ -408,7 +409,7 @@ def _avoidance(extent: Extent, reading: Reading) -> Grid:
     )
 
 
-def _beyond(extent: Extent) -> list[Grid]:
+def _extra_grids(extent: Extent) -> list[Grid]:
     """Smooth systems of the time beside the paper's: among themselves, with applications that read, and beside Reno."""
     twenty = {"flow.main.count": 20, **rate(20)}
     smooth = base(**twenty, **{"duration": extent.smooth, "record.bin": "500 ms"})
@@ -520,21 +521,16 @@ def _equations(extent: Extent) -> list[Grid]:
     ]
 
 
-def grids(extent: Extent, reading: Reading) -> list[Grid]:
-    """Everything that figures, tables and claims read, under a reading; equations are the same under all."""
-    from fairwave_studies.smoothness.readings import applied
-
-    experiments = [
-        *_by_flows(extent),
+def grids(case: Case) -> list[Grid]:
+    """All grids. No reading changes those of the equations (`readings.UNCHANGED`)."""
+    extent, reading = case.extent, case.reading
+    return [
+        *_grids_over_flows(extent),
         *_changing(extent, reading),
         *_with_errors(extent, reading),
         _handoffs(extent),
         _spread(extent, reading),
         _avoidance(extent, reading),
         _recovery(extent, reading),
-        *(_beyond(extent) if extent.beyond else []),
-    ]
-    return [
-        *(applied(grid, reading, extent) for grid in experiments),
-        *(_equations(extent) if extent.beyond else []),
+        *([*_extra_grids(extent), *_equations(extent)] if extent.beyond else []),
     ]

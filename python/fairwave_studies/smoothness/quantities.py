@@ -139,7 +139,7 @@ SENT = Measure("sent", "segments sent per second", "1/s", _sent)
 """What Eq. (1) speaks of: segments sent, lost ones among them."""
 
 
-def _of_sender(
+def _sender_measure(
     id: str,  # noqa: A002  # it is the measure's id
     title: str,
     unit: str,
@@ -197,9 +197,9 @@ def mean_window(
     return float((windows[chosen] * steps[chosen]).sum() / steps[chosen].sum())
 
 
-ROUNDS = _of_sender("rounds", "round trips in an epoch", "", rounds)
-PEAK = _of_sender("peak", "window at the end of an epoch", "segments", peak)
-MEAN_WINDOW = _of_sender("mean-window", "mean window", "segments", mean_window)
+ROUNDS = _sender_measure("rounds", "round trips in an epoch", "", rounds)
+PEAK = _sender_measure("peak", "window at the end of an epoch", "segments", peak)
+MEAN_WINDOW = _sender_measure("mean-window", "mean window", "segments", mean_window)
 
 
 def _last_gamma(results: Results) -> pl.DataFrame:

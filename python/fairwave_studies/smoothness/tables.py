@@ -11,11 +11,11 @@ from fairwave_studies.smoothness import names as n
 from fairwave_studies.smoothness import points as p
 from fairwave_studies.smoothness import quantities as q
 from fairwave_studies.smoothness.claims import PUBLISHED, calibrated, level_of, predicted
-from fairwave_study.study import Table
+from fairwave_study.parts import Table
 
 if TYPE_CHECKING:
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
 
 
 def _recovery(data: Data) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def _wired(data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _beyond(data: Data) -> pl.DataFrame:
+def _tabulate_extras(data: Data) -> pl.DataFrame:
     goodput, cov, fairness = (
         data.measured(one, n.BEYOND) for one in (q.GOODPUT, q.COV, q.SHORT_TERM_FAIRNESS)
     )
@@ -79,8 +79,9 @@ def _beyond(data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def tables(reading: Reading) -> list[Table]:
-    """All tables, as a reading has them."""
+def tables(case: Case) -> list[Table]:
+    """All tables."""
+    reading = case.reading
     reno = (
         "Reno's is calibrated on, at each level; the others are predictions."
         if reading["figure-20"] == "calibrated"
@@ -106,7 +107,7 @@ def tables(reading: Reading) -> list[Table]:
             "beyond",
             "Beyond the paper: smooth systems of the time",
             (n.BEYOND, n.BEYOND_READERS, n.BESIDE),
-            _beyond,
+            _tabulate_extras,
             caption="What Figure 003-beyond, 003-beyond-readers and 003-beyond-friendly show, in numbers.",
         ),
     ]

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.measuring import measures
 from fairwave_studies.today import points as p
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Comparison, Evidence
-from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs
+from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.comparisons import LITTLE_COST, LITTLE_MOS, LITTLE_SEEN, differs, join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairwave.measuring.measured import Measured
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 MOS = measures.mos("call")
 TRANSFERS = measures.goodput("transfer")
@@ -50,10 +49,7 @@ def _guard(data: Data) -> Evidence:
 
 def _apart(data: Data) -> Evidence:
     found = _queues(data, MOS, rival=list(p.DEPLOYED))
-    first, *rest = (differs(found, "queue", queue, p.SEL, -LITTLE_MOS) for queue in ("fq-codel", "cake"))
-    for one in rest:
-        first = first & one
-    return first
+    return join(*(differs(found, "queue", queue, p.SEL, -LITTLE_MOS) for queue in ("fq-codel", "cake")))
 
 
 def _codel(data: Data) -> Evidence:
@@ -65,7 +61,7 @@ def _prague(data: Data) -> Evidence:
     return differs(_queues(data, MOS, rival="tcp/prague"), "queue", "dualpi2", "fq-codel", -LITTLE_MOS)
 
 
-def _others(smooth: str) -> Any:
+def _replace_cubic(smooth: str) -> Any:
     return lambda data: differs(_queues(data, MOS, queue=p.TAIL), "rival", smooth, "tcp/cubic")
 
 
@@ -101,28 +97,19 @@ def _kept_apart(data: Data) -> Evidence:
     return Evidence([Comparison("γ − 0.8 × CUBIC", got[0] - 0.8 * got[1], 0.0, "above", "Mb/s")])
 
 
-TESTS: Mapping[str, tuple[str, Callable[[Data], Evidence]]] = {
-    "N1": (p.QUEUES, _rival(p.SEL, "tcp/cubic")),
-    "N2": (p.QUEUES, _rival(p.SEL, "tcp/bbr")),
-    "N3": (p.QUEUES, _cheap),
-    "N4": (p.QUEUES, _guard),
-    "N5": (p.QUEUES, _apart),
-    "N6": (p.QUEUES, _codel),
-    "N7": (p.QUEUES, _prague),
-    "N8": (p.QUEUES, _others("tcp/gamma")),
-    "N9": (p.QUEUES, _others("tcp/real")),
-    "N10": (p.CARRIERS, _carriers),
-    "N11": (p.VIDEO, _streams),
-    "N12": (p.VIDEO, _streams_apart),
-    "N13": (p.AMONG, _starved),
-    "N14": (p.AMONG, _kept_apart),
+TESTS: Mapping[str, Callable[[Data], Evidence]] = {
+    "N1": _rival(p.SEL, "tcp/cubic"),
+    "N2": _rival(p.SEL, "tcp/bbr"),
+    "N3": _cheap,
+    "N4": _guard,
+    "N5": _apart,
+    "N6": _codel,
+    "N7": _prague,
+    "N8": _replace_cubic("tcp/gamma"),
+    "N9": _replace_cubic("tcp/real"),
+    "N10": _carriers,
+    "N11": _streams,
+    "N12": _streams_apart,
+    "N13": _starved,
+    "N14": _kept_apart,
 }
-"""The grid that each claim reads, and its test."""
-
-CLAIMS = tuple(
-    Claim(
-        name, words.statement, words.source, (TESTS[name][0],), TESTS[name][1], assumptions=words.assumptions
-    )
-    for name, words in texts.claims(__file__, TESTS).items()
-)
-"""In the order in which they are told, in the words of `claims.toml`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairwave.measuring import measures
 from fairwave_studies.today import points as p
 from fairwave_studies.today.claims import MOS, SEEN, SMOOTH, TRANSFERS
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 WAIT = measures.link("mean_wait_s", "r1>r2", "mean wait in the queue", "ms", 1e3)
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
 
 QUEUES, CARRIERS, VIDEO, AMONG = "queues", "carriers", "video", "among"
 """Ids of the grids."""
@@ -69,7 +70,7 @@ def base() -> Scenario:
     return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
 
 
-def grids() -> list[Grid]:
+def grids(_: Case) -> list[Grid]:
     """All of them."""
     scenario = base()
     queue = {name: {"topology.bottleneck.queue": table} for name, table in SCHEMES.items()}

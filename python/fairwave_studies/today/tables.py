@@ -8,15 +8,15 @@ from fairwave.measuring import measures
 from fairwave_studies.today import points as p
 from fairwave_studies.today.claims import MOS, SEEN, SMOOTH, TRANSFERS
 from fairwave_studies.today.figures import WAIT
-from fairwave_study.study import Table
-from fairwave_study.tables import in_numbers
+from fairwave_study.parts import Table
+from fairwave_study.tables import list_points
 
 if TYPE_CHECKING:
     from fairwave.measuring.measures import Measure
 
 
 def _table(grid: str, title: str, *shown: Measure) -> Table:
-    return in_numbers(grid, title, shown)
+    return list_points(grid, title, shown)
 
 
 TABLES = (

@@ -14,16 +14,16 @@ from fairwave_report import style
 from fairwave_report.figures import Panel, draw_panel
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
-from fairwave_studies.video.figures import during, first_seed, one_legend, traced
 from fairwave_studies.video.systems import DVRC, RTCP
+from fairwave_studies.video.traces import draw_legend, during, first_seed, traced
 from fairwave_study import texts
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 CAPTIONS = texts.notes(__file__, "figures")
 """Long captions, in `figures.toml`."""
@@ -85,7 +85,7 @@ def _judged(canvas: Canvas, data: Data) -> pl.DataFrame:
             _scores(list(bottom), data, p.JUDGED_LOAD, "flows", "videos in the cross-traffic topology", {}),
         ]
     )
-    one_legend(canvas, top[1])
+    draw_legend(canvas, top[1])
     return numbers
 
 
@@ -120,7 +120,7 @@ def _layers_over_time(canvas: Canvas, data: Data) -> pl.DataFrame:
         )  # fmt: skip
     rows[-1][0].set_xlabel("time (s)")
     rows[-1][1].set_xlabel("layers")
-    one_legend(canvas, rows[0][0])
+    draw_legend(canvas, rows[0][0])
     return pl.concat(numbers)
 
 
@@ -143,7 +143,7 @@ def _ablation(canvas: Canvas, data: Data) -> pl.DataFrame:
             numbers.append(
                 named.select(pl.lit(split).alias("split"), pl.lit(measure.id).alias("measure"), pl.all())
             )
-    one_legend(canvas, grid[0][0])
+    draw_legend(canvas, grid[0][0])
     return pl.concat(numbers)
 
 
@@ -180,7 +180,7 @@ def _round_trips(canvas: Canvas, data: Data) -> pl.DataFrame:
         bar.set_facecolor(look.colour)
     right.tick_params(axis="x", rotation=30)
     right.axhline(-1, color=style.INK, linewidth=0.9, linestyle=(0, (1, 2)))
-    one_legend(canvas, left)
+    draw_legend(canvas, left)
     none = pl.lit(None, pl.Float64)
     return pl.concat(
         [
@@ -209,7 +209,7 @@ def _mechanisms(canvas: Canvas, data: Data) -> pl.DataFrame:
         summary = data.measured(measure, p.MECHANISMS).summary(["flows", "mechanism"])
         draw_panel(axes, Panel(summary, "flows", "mechanism", measure.unit or "index", "videos", title))
         numbers.append(summary.select(pl.lit(measure.id).alias("measure"), pl.all()))
-    one_legend(canvas, rows[0])
+    draw_legend(canvas, rows[0])
     return pl.concat(numbers)
 
 

@@ -20,7 +20,6 @@ import numpy as np
 
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
-from fairwave_studies.video.explanations import EXPLANATIONS
 from fairwave_studies.video.systems import (
     AIAD,
     DVRC,
@@ -32,9 +31,18 @@ from fairwave_studies.video.systems import (
     UDP,
     WESTWOOD,
 )
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Comparison, Evidence, Part
-from fairwave_study.comparisons import above, at_least, below, contrast, highest, less_steep, lowest, within
+from fairwave_study.claims import Comparison, Evidence
+from fairwave_study.comparisons import (
+    contrast,
+    highest,
+    is_above,
+    is_at_least,
+    is_below,
+    is_within,
+    join,
+    less_steep,
+    lowest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,8 +51,9 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
 
     Test = Callable[[Data], Evidence]
 
@@ -118,7 +127,7 @@ class MeasuredTerms:
     capacity: float = q.CAPACITY
 
     @classmethod
-    def of(cls, reading: Reading) -> MeasuredTerms:
+    def from_reading(cls, reading: Reading) -> MeasuredTerms:
         """The words of a reading; what it does not name is as in the base reading."""
         left, gap = (
             reading.get("sent", "") == "what left the sender",
@@ -162,14 +171,6 @@ class MeasuredTerms:
         return float(max((one for one in sums if one <= kilobits), default=sums[0]))
 
 
-def both(*evidence: Evidence) -> Evidence:
-    """All of these together."""
-    joined = evidence[0]
-    for one in evidence[1:]:
-        joined = joined & one
-    return joined
-
-
 def said(words: str, evidence: Evidence) -> Evidence:
     """The same, with words before each comparison."""
     return evidence.relabelled(lambda label: f"{words}{label}")
@@ -190,7 +191,7 @@ def swept(measured: Measured, *, every: bool = False) -> Measured:
     return several(measured) if every else several(measured).averaged("flows")
 
 
-def of(measured: Measured, **labels: object) -> Measured:
+def select(measured: Measured, **labels: object) -> Measured:
     """What belongs to these labels, without their axes."""
     return measured.select(**labels).drop_axes(*labels)
 
@@ -205,12 +206,13 @@ def _d1_many(data: Data) -> Evidence:
 
 def _jitter(data: Data) -> Evidence:
     return called(
-        "largest jitter", below(of(data.measured(q.LARGEST_JITTER, p.SINGLE), transport=DVRC), LIMIT_MS)
+        "largest jitter",
+        is_below(select(data.measured(q.LARGEST_JITTER, p.SINGLE), transport=DVRC), LIMIT_MS),
     )
 
 
 def _gaps(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
-    return called("gaps below 50 ms", above(of(data.measured(gaps, p.SINGLE), transport=DVRC), MOST))
+    return called("gaps below 50 ms", is_above(select(data.measured(gaps, p.SINGLE), transport=DVRC), MOST))
 
 
 def _d2(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
@@ -219,16 +221,16 @@ def _d2(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
 
 def _judged(data: Data, compared: str, *measures: Measure) -> Evidence:
     """Most of each of these, in the experiment of Figure 3."""
-    return both(
+    return join(
         *(
-            called(one.title, above(of(data.measured(one, p.BOUND), reading=compared), MOST))
+            called(one.title, is_above(select(data.measured(one, p.BOUND), reading=compared), MOST))
             for one in measures
         )
     )
 
 
 def _better_than_chance(data: Data, compared: str) -> Evidence:
-    return above(of(data.measured(q.INFORMEDNESS, p.BOUND), reading=compared), 0.0)
+    return is_above(select(data.measured(q.INFORMEDNESS, p.BOUND), reading=compared), 0.0)
 
 
 def _many(measured: Measured, least: int = 40) -> Measured:
@@ -236,7 +238,7 @@ def _many(measured: Measured, least: int = 40) -> Measured:
 
 
 def _used(data: Data, grid: str = p.CROSS, least: float = USED) -> Evidence:
-    return above(several(data.measured(q.USE, grid)).select(transport=[DVRC, TFRC]), least)
+    return is_above(several(data.measured(q.USE, grid)).select(transport=[DVRC, TFRC]), least)
 
 
 def _falls_short(data: Data) -> Evidence:
@@ -346,13 +348,13 @@ def _d8_alone(data: Data) -> Evidence:
 
 
 def _drains(data: Data, words: MeasuredTerms, low: float = 0.25, title: str = q.TO_A_QUARTER) -> Evidence:
-    often = of(data.measured(q.drains(low, title, words.capacity), p.QUEUE), transport=DVRC)
-    return called("drains under DVRC", above(often, 1.0))
+    often = select(data.measured(q.drains(low, title, words.capacity), p.QUEUE), transport=DVRC)
+    return called("drains under DVRC", is_above(often, 1.0))
 
 
 def _stays_full(data: Data, words: MeasuredTerms) -> Evidence:
-    spare = of(data.measured(q.queue_share(0.75, q.SPARE, words.capacity), p.QUEUE), transport=UDP)
-    return called("time under UDP with less than three quarters full", below(spare, 5.0))
+    spare = select(data.measured(q.queue_share(0.75, q.SPARE, words.capacity), p.QUEUE), transport=UDP)
+    return called("time under UDP with less than three quarters full", is_below(spare, 5.0))
 
 
 def _d9_half(data: Data, words: MeasuredTerms) -> Evidence:
@@ -365,7 +367,7 @@ def _d10(
     def duel(measure: Measure, grid: str) -> Measured:
         return swept(data.measured(measure, grid).select(transport=[DVRC, RTCP]), every=every)
 
-    return both(
+    return join(
         *(
             said(f"{grid}, {words}: ", lowest(duel(one, grid), RTCP, [DVRC]))
             for grid in grids
@@ -374,18 +376,18 @@ def _d10(
     )
 
 
-def _beside_dvrc(data: Data, *, every: bool = False) -> Evidence:
-    share = of(swept(data.measured(TCP_SHARE, p.FRIENDLY), every=every), transport=DVRC)
-    return said(f"beside {DVRC}: ", within(share, 1 - NEAR, 1 + NEAR))
+def _dvrc_is_friendly(data: Data, *, every: bool = False) -> Evidence:
+    share = select(swept(data.measured(TCP_SHARE, p.FRIENDLY), every=every), transport=DVRC)
+    return said(f"beside {DVRC}: ", is_within(share, 1 - NEAR, 1 + NEAR))
 
 
-def _beside_tfrc(data: Data, *, every: bool = False) -> Evidence:
-    share = of(swept(data.measured(TCP_SHARE, p.FRIENDLY), every=every), transport=TFRC)
-    return said(f"beside {TFRC}: ", below(share, 1 - NEAR))
+def _tfrc_is_unfriendly(data: Data, *, every: bool = False) -> Evidence:
+    share = select(swept(data.measured(TCP_SHARE, p.FRIENDLY), every=every), transport=TFRC)
+    return said(f"beside {TFRC}: ", is_below(share, 1 - NEAR))
 
 
 def _d11(data: Data, *, every: bool = False) -> Evidence:
-    return _beside_dvrc(data, every=every) & _beside_tfrc(data, every=every)
+    return _dvrc_is_friendly(data, every=every) & _tfrc_is_unfriendly(data, every=every)
 
 
 def _d11_order(data: Data) -> Evidence:
@@ -394,12 +396,12 @@ def _d11_order(data: Data) -> Evidence:
 
 
 def _d12(data: Data, share: float, *, leaves: bool = False) -> Evidence:
-    rates = of(data.measured(q.per_flow(q.VIDEO), p.HOPS), transport=DVRC)
-    kept = said("DVRC: ", above(rates, (1 - NEAR) * share))
+    rates = select(data.measured(q.flow_goodput(q.VIDEO), p.HOPS), transport=DVRC)
+    kept = said("DVRC: ", is_above(rates, (1 - NEAR) * share))
     if not leaves:
         return kept
-    others = of(data.measured(q.per_flow(q.TCP), p.HOPS), transport=DVRC)
-    return kept & said("TCP: ", above(others, (1 - NEAR) * FAIR_KILOBITS))
+    others = select(data.measured(q.flow_goodput(q.TCP), p.HOPS), transport=DVRC)
+    return kept & said("TCP: ", is_above(others, (1 - NEAR) * FAIR_KILOBITS))
 
 
 def _d13(
@@ -411,12 +413,16 @@ def _d13(
     margin: float = SATISFACTORY,
 ) -> Evidence:
     there = data.measured(q.GOODPUT, p.LAYERS).labels("split")
-    return both(
+    return join(
         *(
             said(
                 f"{words}, {split}: ",
-                at_least(
-                    of(data.measured(one, p.LAYERS), split=split), count, [8], axis="layers", margin=margin
+                is_at_least(
+                    select(data.measured(one, p.LAYERS), split=split),
+                    count,
+                    [8],
+                    axis="layers",
+                    margin=margin,
                 ),
             )
             for words, one in (("goodput", q.GOODPUT), ("index", index))
@@ -442,7 +448,7 @@ def _better(
 
 
 def _fair_among(data: Data, *, every: bool = False) -> Evidence:
-    return above(
+    return is_above(
         swept(data.measured(q.FAIRNESS, p.REVERSE), every=every).select(transport=[DVRC, TFRC]), FAIR
     )
 
@@ -458,21 +464,23 @@ def _d16(data: Data, *, every: bool = False) -> Evidence:
 
 
 def _fair(data: Data, grid: str) -> Evidence:
-    return above(of(several(data.measured(q.FAIRNESS, grid)), transport=DVRC), FAIR)
+    return is_above(select(several(data.measured(q.FAIRNESS, grid)), transport=DVRC), FAIR)
 
 
 def _varies_more(data: Data) -> Evidence:
-    tcp, video = (of(data.measured(one, p.SINGLE), transport=DVRC) for one in (q.COV_TCP, q.COV))
+    tcp, video = (select(data.measured(one, p.SINGLE), transport=DVRC) for one in (q.COV_TCP, q.COV))
     return Evidence([contrast("CoV of TCP − of DVRC", tcp.samples(), video.samples(), q.COV)])
 
 
 def _coarse_timeouts(data: Data) -> Evidence:
-    timeouts = of(data.measured(q.TIMEOUTS, p.SINGLE), transport=DVRC)
-    return called("timeouts of a TCP flow", above(timeouts, 1.0))
+    timeouts = select(data.measured(q.TIMEOUTS, p.SINGLE), transport=DVRC)
+    return called("timeouts of a TCP flow", is_above(timeouts, 1.0))
 
 
 def _d20(data: Data, index: Measure) -> Evidence:
-    reverse, chain = (of(swept(data.measured(index, grid)), transport=DVRC) for grid in (p.REVERSE, p.CHAIN))
+    reverse, chain = (
+        select(swept(data.measured(index, grid)), transport=DVRC) for grid in (p.REVERSE, p.CHAIN)
+    )
     words = "index with reverse traffic − over five hops"
     return Evidence([contrast(words, reverse.samples(), chain.samples(), index)])
 
@@ -499,11 +507,11 @@ def _index_falls(data: Data, index: Measure, name: str) -> Evidence:
 
 
 def _adequate(data: Data) -> Evidence:
-    return above(of(several(data.measured(q.FAIRNESS, p.SPREAD)), transport=DVRC), FAIRLY)
+    return is_above(select(several(data.measured(q.FAIRNESS, p.SPREAD)), transport=DVRC), FAIRLY)
 
 
 def _degrades(data: Data) -> Evidence:
-    fairness = of(data.measured(q.FAIRNESS, p.SPREAD), transport=DVRC)
+    fairness = select(data.measured(q.FAIRNESS, p.SPREAD), transport=DVRC)
     flows = fairness.labels("flows")
     before, most = max(n for n in flows if n <= 40), max(flows)
     return Evidence(
@@ -527,19 +535,19 @@ def _goodput_below(data: Data, grid: str, rivals: Sequence[str]) -> Evidence:
 
 
 def _takes_more(data: Data) -> Evidence:
-    return above(of(swept(data.measured(VIDEO_SHARE, p.FRIENDLY)), transport=TFRC), 1.0)
+    return is_above(select(swept(data.measured(VIDEO_SHARE, p.FRIENDLY)), transport=TFRC), 1.0)
 
 
 def _base_layer(data: Data, words: MeasuredTerms) -> Evidence:
     """With the most videos beside the most file transfers a video has what the base layer is, or less."""
-    rate = of(data.measured(q.per_flow(q.VIDEO), p.FRIENDLY), transport=DVRC)
-    crowded = of(rate, flows=max(rate.labels("flows")), tcp=max(rate.labels("tcp")))
-    return called("goodput of a video", below(crowded, (1 + NEAR) * words.kilobits[0]))
+    rate = select(data.measured(q.flow_goodput(q.VIDEO), p.FRIENDLY), transport=DVRC)
+    crowded = select(rate, flows=max(rate.labels("flows")), tcp=max(rate.labels("tcp")))
+    return called("goodput of a video", is_below(crowded, (1 + NEAR) * words.kilobits[0]))
 
 
 def _tcp_over_hops(data: Data) -> Evidence:
-    rates = of(data.measured(q.per_flow(q.TCP), p.HOPS), transport=DVRC)
-    return within(rates, (1 - NEAR) * FAIR_KILOBITS, (1 + NEAR) * FAIR_KILOBITS)
+    rates = select(data.measured(q.flow_goodput(q.TCP), p.HOPS), transport=DVRC)
+    return is_within(rates, (1 - NEAR) * FAIR_KILOBITS, (1 + NEAR) * FAIR_KILOBITS)
 
 
 def _rule(data: Data, measure: Measure, side: str) -> Evidence:
@@ -547,89 +555,8 @@ def _rule(data: Data, measure: Measure, side: str) -> Evidence:
     return (lowest if side == "below" else highest)(duel, DVRC, [AIAD])
 
 
-def parts(words: MeasuredTerms) -> dict[str, tuple[Part, ...]]:
-    """The parts of those claims that join several assertions."""
-    index, lost, delayed, compared = words.index, words.lost, words.delayed, words.compared
-    duels = {"goodput": q.GOODPUT, "index": index, "fairness": q.FAIRNESS}
-    places = {p.REVERSE: "with reverse traffic", p.CHAIN: "over five hops"}
-    cross = {"index": partial(data_at, index), "lost": partial(data_at, lost)}
-    return {
-        "D2": (Part("jitter", _jitter), Part("gaps", _gaps)),
-        "D3": (
-            Part("random losses", lambda data: _judged(data, compared, q.RECALL_RANDOM)),
-            Part("losses of any cause", lambda data: _judged(data, compared, q.JUDGED_RANDOM)),
-        ),
-        "D4": (Part("used", _used), Part("Westwood+ falls short", _falls_short)),
-        "D5": (
-            Part("highest", partial(_highest_index, index=index)),
-            Part("nearly flat", partial(_flat_index, index=index)),
-        ),
-        "D6": (
-            Part("loses less than TFRC", partial(_loses_less, lost=lost, rivals=[TFRC])),
-            Part("loses less than Westwood+", partial(_loses_less, lost=lost, rivals=[WESTWOOD])),
-            Part("Westwood+ delays most", partial(_delays_most, delayed=delayed)),
-        ),
-        "D9": (Part("drains", partial(_drains, words=words)), Part("stays full", partial(_stays_full, words=words))),
-        "D10": tuple(
-            Part(f"{name} {where}", partial(_duel, measure=one, grid=grid))
-            for grid, where in places.items()
-            for name, one in duels.items()
-        ),
-        "D11": (Part("near 1 beside DVRC", _beside_dvrc), Part("well below beside TFRC", _beside_tfrc)),
-        "D14": (
-            Part("random losses", lambda data: _judged(data, compared, q.RECALL_RANDOM)),
-            Part("losses of the queue", lambda data: _judged(data, compared, q.RECALL_CONGESTION)),
-        ),
-        "D15": (
-            Part("index", partial(_index_above, index=index, grid=p.REVERSE, rivals=[TFRC])),
-            Part("losses", partial(_loses_less, lost=lost, grid=p.REVERSE, rivals=[TFRC])),
-        ),
-        "D16": (Part("fair", _fair_among), Part("RTCP/UDP's worst case", _rtcp_worst)),
-        "D17": tuple(
-            part
-            for rival in (TFRC, RTCP)
-            for part in (
-                Part(f"index, {rival}", partial(_index_above, index=index, grid=p.CHAIN, rivals=[rival])),
-                Part(f"losses, {rival}", partial(_loses_less, lost=lost, grid=p.CHAIN, rivals=[rival])),
-            )
-        ),
-        "D19": (Part("varies more", _varies_more), Part("timeouts", _coarse_timeouts)),
-        "D23": (
-            Part("most in time", lambda data: above(of(cross["index"](data), transport=DVRC), MOST / 100)),
-            Part("few lost", lambda data: below(of(cross["lost"](data), transport=DVRC), LOW)),
-        ),
-        "D28": (Part("adequate", _adequate), Part("falls beyond 40", _degrades)),
-        "D30": (
-            Part("satisfactory use", partial(_used, grid=p.REVERSE, least=SATISFIED)),
-            Part("RTCP/UDP below TFRC", partial(_goodput_below, grid=p.REVERSE, rivals=[TFRC])),
-        ),
-        "D31": (
-            Part("DVRC's nearly flat", partial(_flat_index, index=index, grid=p.REVERSE)),
-            *(
-                Part(
-                    f"{name}'s falls",
-                    partial(_index_falls, index=index, name=name),
-                )
-                for name in (TFRC, RTCP)
-            ),
-        ),
-        "D32": (
-            Part("small", lambda data: above(of(swept(data.measured(q.WORST_CASE, p.REVERSE)), transport=DVRC), SMALL)),
-            Part(
-                "smaller than RTCP/UDP's",
-                lambda data: highest(swept(data.measured(q.WORST_CASE, p.REVERSE)), DVRC, [RTCP]),
-            ),
-        ),
-        "D36": (
-            Part("loses less", lambda data: _rule(data, q.DROPS, "below")),
-            Part("shares more fairly", lambda data: _rule(data, q.FAIRNESS, "above")),
-            Part("drains more", lambda data: _rule(data, q.drains(0.5, q.TO_A_HALF, words.capacity), "above")),
-        ),
-    }  # fmt: skip
-
-
 def _late(data: Data, measure: Measure) -> Evidence:
-    return above(of(swept(data.measured(measure, p.CROSS)), transport=WESTWOOD), CONSIDERABLE)
+    return is_above(select(swept(data.measured(measure, p.CROSS)), transport=WESTWOOD), CONSIDERABLE)
 
 
 def data_at(measure: Measure, data: Data) -> Measured:
@@ -641,10 +568,80 @@ def _duel(data: Data, measure: Measure, grid: str) -> Evidence:
     return lowest(swept(data.measured(measure, grid)), RTCP, [DVRC])
 
 
-def tests(words: MeasuredTerms) -> dict[str, Test]:
-    """The tests of those claims that assert one thing, under what a reading makes of its words."""
-    index, delayed = words.index, words.delayed
+def tests(case: Case) -> dict[str, Test | dict[str, Test]]:
+    """Claim to its test, or to the tests of its parts."""
+    words = MeasuredTerms.from_reading(case.reading)
+    index, lost, delayed, compared = words.index, words.lost, words.delayed, words.compared
+    duels = {"goodput": q.GOODPUT, "index": index, "fairness": q.FAIRNESS}
+    places = {p.REVERSE: "with reverse traffic", p.CHAIN: "over five hops"}
+    cross = {"index": partial(data_at, index), "lost": partial(data_at, lost)}
     return {
+        "D2": {"jitter": _jitter, "gaps": _gaps},
+        "D3": {
+            "random losses": lambda data: _judged(data, compared, q.RECALL_RANDOM),
+            "losses of any cause": lambda data: _judged(data, compared, q.JUDGED_RANDOM),
+        },
+        "D4": {"used": _used, "Westwood+ falls short": _falls_short},
+        "D5": {
+            "highest": partial(_highest_index, index=index),
+            "nearly flat": partial(_flat_index, index=index),
+        },
+        "D6": {
+            "loses less than TFRC": partial(_loses_less, lost=lost, rivals=[TFRC]),
+            "loses less than Westwood+": partial(_loses_less, lost=lost, rivals=[WESTWOOD]),
+            "Westwood+ delays most": partial(_delays_most, delayed=delayed),
+        },
+        "D9": {"drains": partial(_drains, words=words), "stays full": partial(_stays_full, words=words)},
+        "D10": {
+            f"{name} {where}": partial(_duel, measure=one, grid=grid)
+            for grid, where in places.items()
+            for name, one in duels.items()
+        },
+        "D11": {"near 1 beside DVRC": _dvrc_is_friendly, "well below beside TFRC": _tfrc_is_unfriendly},
+        "D14": {
+            "random losses": lambda data: _judged(data, compared, q.RECALL_RANDOM),
+            "losses of the queue": lambda data: _judged(data, compared, q.RECALL_CONGESTION),
+        },
+        "D15": {
+            "index": partial(_index_above, index=index, grid=p.REVERSE, rivals=[TFRC]),
+            "losses": partial(_loses_less, lost=lost, grid=p.REVERSE, rivals=[TFRC]),
+        },
+        "D16": {"fair": _fair_among, "RTCP/UDP's worst case": _rtcp_worst},
+        "D17": {
+            name: test
+            for rival in (TFRC, RTCP)
+            for name, test in (
+                (f"index, {rival}", partial(_index_above, index=index, grid=p.CHAIN, rivals=[rival])),
+                (f"losses, {rival}", partial(_loses_less, lost=lost, grid=p.CHAIN, rivals=[rival])),
+            )
+        },
+        "D19": {"varies more": _varies_more, "timeouts": _coarse_timeouts},
+        "D23": {
+            "most in time": lambda data: is_above(select(cross["index"](data), transport=DVRC), MOST / 100),
+            "few lost": lambda data: is_below(select(cross["lost"](data), transport=DVRC), LOW),
+        },
+        "D28": {"adequate": _adequate, "falls beyond 40": _degrades},
+        "D30": {
+            "satisfactory use": partial(_used, grid=p.REVERSE, least=SATISFIED),
+            "RTCP/UDP below TFRC": partial(_goodput_below, grid=p.REVERSE, rivals=[TFRC]),
+        },
+        "D31": {
+            "DVRC's nearly flat": partial(_flat_index, index=index, grid=p.REVERSE),
+            **{f"{name}'s falls": partial(_index_falls, index=index, name=name) for name in (TFRC, RTCP)},
+        },
+        "D32": {
+            "small": lambda data: is_above(
+                select(swept(data.measured(q.WORST_CASE, p.REVERSE)), transport=DVRC), SMALL
+            ),
+            "smaller than RTCP/UDP's": lambda data: highest(
+                swept(data.measured(q.WORST_CASE, p.REVERSE)), DVRC, [RTCP]
+            ),
+        },
+        "D36": {
+            "loses less": lambda data: _rule(data, q.DROPS, "below"),
+            "shares more fairly": lambda data: _rule(data, q.FAIRNESS, "above"),
+            "drains more": lambda data: _rule(data, q.drains(0.5, q.TO_A_HALF, words.capacity), "above"),
+        },
         "D1": _d1,
         "D7": _d7,
         "D8": _d8,
@@ -654,10 +651,10 @@ def tests(words: MeasuredTerms) -> dict[str, Test]:
         "D20": partial(_d20, index=index),
         "D21": partial(_fair, grid=p.CROSS),
         "D22": lambda data: lowest(swept(data.measured(q.COV, p.CROSS)), DVRC, [WESTWOOD]),
-        "D24": lambda data: below(of(swept(data.measured(delayed, p.CROSS)), transport=TFRC), FEW),
+        "D24": lambda data: is_below(select(swept(data.measured(delayed, p.CROSS)), transport=TFRC), FEW),
         # §5.2: of the packets that are not dropped.
         "D25": partial(_late, measure=q.LATE_OF_RECEIVED),
-        "D26": lambda data: above(
+        "D26": lambda data: is_above(
             swept(data.measured(q.FAIRNESS, p.CROSS)).select(transport=[TFRC, WESTWOOD]), FAIRLY
         ),
         "D27": lambda data: highest(swept(data.measured(q.FAIRNESS, p.CROSS)), DVRC),
@@ -668,8 +665,9 @@ def tests(words: MeasuredTerms) -> dict[str, Test]:
     }
 
 
-def wordings(words: MeasuredTerms) -> dict[str, dict[str, Test]]:
+def wordings(case: Case) -> dict[str, dict[str, Test]]:
     """Where a sentence is open: the claim's test by each other wording, stricter ones among them."""
+    words = MeasuredTerms.from_reading(case.reading)
     index, compared = words.index, words.compared
     causes = (q.RECALL_RANDOM, q.RECALL_CONGESTION)
     return {
@@ -764,70 +762,3 @@ def wordings(words: MeasuredTerms) -> dict[str, dict[str, Test]]:
             },
         },
     }
-
-
-GRIDS: Mapping[str, tuple[str, ...]] = {
-    "D1": (p.SINGLE,),
-    "D2": (p.SINGLE,),
-    "D3": (p.BOUND,),
-    "D4": (p.CROSS,),
-    "D5": (p.CROSS,),
-    "D6": (p.CROSS,),
-    "D7": (p.CROSS,),
-    "D8": (p.CROSS, p.SPREAD),
-    "D9": (p.QUEUE,),
-    "D10": (p.REVERSE, p.CHAIN),
-    "D11": (p.FRIENDLY,),
-    "D12": (p.HOPS,),
-    "D13": (p.LAYERS,),
-    "D14": (p.BOUND,),
-    "D15": (p.REVERSE,),
-    "D16": (p.REVERSE,),
-    "D17": (p.CHAIN,),
-    "D18": (p.CHAIN,),
-    "D19": (p.SINGLE,),
-    "D20": (p.REVERSE, p.CHAIN),
-    "D21": (p.CROSS,),
-    "D22": (p.CROSS,),
-    "D23": (p.CROSS,),
-    "D24": (p.CROSS,),
-    "D25": (p.CROSS,),
-    "D26": (p.CROSS,),
-    "D27": (p.CROSS,),
-    "D28": (p.SPREAD,),
-    "D29": (p.RULES,),
-    "D30": (p.REVERSE,),
-    "D31": (p.REVERSE,),
-    "D32": (p.REVERSE,),
-    "D33": (p.FRIENDLY,),
-    "D34": (p.FRIENDLY,),
-    "D35": (p.HOPS,),
-    "D36": (p.RULES,),
-}
-"""The grids that the tests of each claim read."""
-
-MORE_GRIDS: Mapping[str, tuple[str, ...]] = {"D1": (p.BULK, p.CROSS)}
-"""Grids that only other wordings read."""
-
-STATEMENTS = texts.claims(__file__, GRIDS)
-"""The claims in words."""
-
-
-def claims(reading: Reading, *, bare: bool = False) -> list[Claim]:
-    """All claims under a reading, in order; `bare` without other wordings and explanations."""
-    words = MeasuredTerms.of(reading)
-    found, several_ = tests(words), parts(words)
-    others = {} if bare else wordings(words)
-    return [
-        Claim(
-            id=name,
-            statement=statement,
-            source=f"paper 002 {source}",
-            grids=GRIDS[name] if bare else (*GRIDS[name], *MORE_GRIDS.get(name, ())),
-            **({"parts": several_[name]} if name in several_ else {"test": found[name]}),
-            notes={} if bare else EXPLANATIONS.get(name, {}),
-            assumptions=assumptions,
-            wordings=others.get(name, {}),
-        )
-        for name, (statement, source, assumptions) in STATEMENTS.items()
-    ]

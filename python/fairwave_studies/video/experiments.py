@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
-from fairwave_studies.video.claims import TCP_SHARE, of, swept
+from fairwave_studies.video.claims import TCP_SHARE, select, swept
 from fairwave_studies.video.readings import dvrc
 from fairwave_studies.video.systems import AIAD, DVRC, RENO, RTCP, TFRC, WESTWOOD
 from fairwave_study.experiments import Experiment, Side
-from fairwave_study.paragraphs import Paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,26 +19,23 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measures import Measure
     from fairwave.runs.axes import Label, Overrides
+    from fairwave_study.parts import Data
     from fairwave_study.readings import Changes
-    from fairwave_study.study import Data
 
     Samples = Callable[[Data], NDArray[np.float64]]
-
-WORDS = Paragraphs(__file__)
-"""The paragraphs, in `experiments.toml`."""
 
 GENTLE = {"reaction": "once per round trip", "alpha": "a packet per round trip"}
 """DVRC that answers the losses of a round trip once and counts α in packets per round trip: admitted and flagged."""
 
 
-def _at(measure: Measure, grid: str, **labels: object) -> Samples:
+def _sample(measure: Measure, grid: str, **labels: object) -> Samples:
     """A measure at a point of a grid; what the labels leave open is averaged, but for points of a single flow."""
 
     def samples(data: Data) -> NDArray[np.float64]:
         found = data.measured(measure, grid)
         if "flows" in found.axes and "flows" not in labels:
             found = swept(found)
-        found = of(found, **labels)
+        found = select(found, **labels)
         for axis in found.axes:
             found = found.averaged(axis)
         return found.samples()
@@ -117,11 +113,11 @@ DEEP = Side("buffers twice as large", {"buffers": "twice that"})
 ACROSS, BACKWARD = (DVRC, TFRC, WESTWOOD), (DVRC, TFRC, RTCP)
 
 
-def _by_system(
+def _samples(
     measure: Measure, grid: str, name: str, unit: str = "", among: tuple[str, ...] = ACROSS
 ) -> dict[str, Samples]:  # fmt: skip
     """A measure of each system: "lost, DVRC (%)"."""
-    return {f"{name}, {one}{unit}": _at(measure, grid, transport=one) for one in among}
+    return {f"{name}, {one}{unit}": _sample(measure, grid, transport=one) for one in among}
 
 
 def _few_and_many(
@@ -129,16 +125,16 @@ def _few_and_many(
 ) -> dict[str, Samples]:  # fmt: skip
     """A measure of each system with 5 and with 50 videos."""
     return {
-        f"{name}, {one}, {flows} videos{unit}": _at(measure, grid, transport=one, flows=flows)
+        f"{name}, {one}, {flows} videos{unit}": _sample(measure, grid, transport=one, flows=flows)
         for one in among
         for flows in (5, 50)
     }
 
 
-def _by_flows(measure: Measure, grid: str, name: str, unit: str = "") -> dict[str, Samples]:
+def _sample_flows(measure: Measure, grid: str, name: str, unit: str = "") -> dict[str, Samples]:
     """A measure of DVRC with 5, 20 and 50 videos."""
     return {
-        f"{name}, {flows} videos{unit}": _at(measure, grid, transport=DVRC, flows=flows)
+        f"{name}, {flows} videos{unit}": _sample(measure, grid, transport=DVRC, flows=flows)
         for flows in (5, 20, 50)
     }
 
@@ -148,204 +144,196 @@ USED_DVRC, USED_TFRC = (f"satisfactory use: flows 5, transport {one}" for one in
 
 FURTHER = [
     Experiment(
-        "why-D4", "D4", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA), WORDS("why-D4"),
+        "why-D4", "D4", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA),
         _few_and_many(q.GOODPUT, p.CROSS, "goodput", " (Mb/s)"),
     ),
     Experiment(
         "why-D6", "D6", "Which packets are lost; then how errors come.", (AS_BASE, NOT_ARRIVED, LONG_ROUNDS),
-        WORDS("why-D6"),
         {
-            **_by_system(q.DROPPED_OF_MADE, p.CROSS, "lost", " (%)"),
-            **_by_system(q.MISSING_OF_MADE, p.CROSS, "did not arrive", " (%)"),
-            **_by_system(q.DELAYED, p.CROSS, "late", " (%)"),
+            **_samples(q.DROPPED_OF_MADE, p.CROSS, "lost", " (%)"),
+            **_samples(q.MISSING_OF_MADE, p.CROSS, "did not arrive", " (%)"),
+            **_samples(q.DELAYED, p.CROSS, "late", " (%)"),
         },
     ),
     Experiment(
-        "why-D7", "D7", "What buffers count.", (AS_BASE, IN_BYTES), WORDS("why-D7"),
+        "why-D7", "D7", "What buffers count.", (AS_BASE, IN_BYTES),
         _few_and_many(q.WORST_CASE, p.CROSS, "worst-case fairness", "", (TFRC, WESTWOOD)),
     ),
     Experiment(
         "why-D8", "D8", "The spread of sendings; then the size of buffers.", (AS_BASE, ONE_JITTER, DEEP),
-        WORDS("why-D8"),
         {
-            **_by_system(q.FAIRNESS, p.SPREAD, "fairness, round trips spread"),
-            **_by_system(q.FAIRNESS, p.CROSS, "fairness, cross traffic"),
+            **_samples(q.FAIRNESS, p.SPREAD, "fairness, round trips spread"),
+            **_samples(q.FAIRNESS, p.CROSS, "fairness, cross traffic"),
         },
     ),
     Experiment(
-        "why-D9", "D9", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA, EACH_PACKET), WORDS("why-D9"),
+        "why-D9", "D9", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA, EACH_PACKET),
         {
-            "swing of R2's queue": _at(q.SWING, p.QUEUE, transport=DVRC),
-            "time with room in R2's queue (%)": _at(q.NOT_FULL, p.QUEUE, transport=DVRC),
+            "swing of R2's queue": _sample(q.SWING, p.QUEUE, transport=DVRC),
+            "time with room in R2's queue (%)": _sample(q.NOT_FULL, p.QUEUE, transport=DVRC),
         },
     ),
     Experiment(
-        "why-D16", "D16", "How errors come on the last hop.", (AS_BASE, LONG_ROUNDS), WORDS("why-D16"),
+        "why-D16", "D16", "How errors come on the last hop.", (AS_BASE, LONG_ROUNDS),
         {
-            **_by_system(q.FAIRNESS, p.REVERSE, "fairness", "", BACKWARD),
-            **_by_system(q.WORST_CASE, p.REVERSE, "worst-case fairness", "", BACKWARD),
+            **_samples(q.FAIRNESS, p.REVERSE, "fairness", "", BACKWARD),
+            **_samples(q.WORST_CASE, p.REVERSE, "worst-case fairness", "", BACKWARD),
         },
     ),
     Experiment(
-        "why-D17", "D17", "Which packets are lost.", (AS_BASE, NOT_ARRIVED), WORDS("why-D17"),
+        "why-D17", "D17", "Which packets are lost.", (AS_BASE, NOT_ARRIVED),
         {
-            **_by_system(q.DROPPED_OF_MADE, p.CHAIN, "lost", " (%)", BACKWARD),
-            **_by_system(q.MISSING_OF_MADE, p.CHAIN, "did not arrive", " (%)", BACKWARD),
-            **_by_system(q.INDEX, p.CHAIN, "index", "", BACKWARD),
+            **_samples(q.DROPPED_OF_MADE, p.CHAIN, "lost", " (%)", BACKWARD),
+            **_samples(q.MISSING_OF_MADE, p.CHAIN, "did not arrive", " (%)", BACKWARD),
+            **_samples(q.INDEX, p.CHAIN, "index", "", BACKWARD),
         },
     ),
     Experiment(
-        "why-D20", "D20", "The rate of the links.", (AS_BASE, FASTER_LINKS), WORDS("why-D20"),
+        "why-D20", "D20", "The rate of the links.", (AS_BASE, FASTER_LINKS),
         {
-            "index, reverse traffic": _at(q.INDEX, p.REVERSE, transport=DVRC),
-            "index, five hops": _at(q.INDEX, p.CHAIN, transport=DVRC),
-            "lost, reverse traffic (%)": _at(q.DROPPED_OF_MADE, p.REVERSE, transport=DVRC),
-            "lost, five hops (%)": _at(q.DROPPED_OF_MADE, p.CHAIN, transport=DVRC),
-            "late, reverse traffic (%)": _at(q.DELAYED, p.REVERSE, transport=DVRC),
-            "late, five hops (%)": _at(q.DELAYED, p.CHAIN, transport=DVRC),
+            "index, reverse traffic": _sample(q.INDEX, p.REVERSE, transport=DVRC),
+            "index, five hops": _sample(q.INDEX, p.CHAIN, transport=DVRC),
+            "lost, reverse traffic (%)": _sample(q.DROPPED_OF_MADE, p.REVERSE, transport=DVRC),
+            "lost, five hops (%)": _sample(q.DROPPED_OF_MADE, p.CHAIN, transport=DVRC),
+            "late, reverse traffic (%)": _sample(q.DELAYED, p.REVERSE, transport=DVRC),
+            "late, five hops (%)": _sample(q.DELAYED, p.CHAIN, transport=DVRC),
         },
     ),
     Experiment(
         "why-D21", "D21", "How fast DVRC's rate rises; then halving on congestion.",
-        (AS_BASE, EACH_PACKET, NEVER_HALVED), WORDS("why-D21"), _by_flows(q.FAIRNESS, p.CROSS, "fairness"),
+        (AS_BASE, EACH_PACKET, NEVER_HALVED), _sample_flows(q.FAIRNESS, p.CROSS, "fairness"),
     ),
     Experiment(
-        "why-D22", "D22", "Halving on congestion.", (AS_BASE, NEVER_HALVED), WORDS("why-D22"),
-        _by_system(q.COV, p.CROSS, "CoV"),
+        "why-D22", "D22", "Halving on congestion.", (AS_BASE, NEVER_HALVED),
+        _samples(q.COV, p.CROSS, "CoV"),
     ),
     Experiment(
         "why-D23", "D23", "How fast DVRC's rate rises; then how errors come.", (AS_BASE, FASTER_ALPHA, LONG_ROUNDS),
-        WORDS("why-D23"),
         {
-            **_by_flows(q.DROPPED_OF_MADE, p.CROSS, "lost", " (%)"),
-            **_by_flows(q.DELAYED, p.CROSS, "late", " (%)"),
+            **_sample_flows(q.DROPPED_OF_MADE, p.CROSS, "lost", " (%)"),
+            **_sample_flows(q.DELAYED, p.CROSS, "late", " (%)"),
         },
     ),
     Experiment(
-        "why-D24", "D24", "What counts as sent.", (AS_BASE, LEFT), WORDS("why-D24"),
+        "why-D24", "D24", "What counts as sent.", (AS_BASE, LEFT),
         {
-            "late, of all made (%)": _at(q.DELAYED, p.CROSS, transport=TFRC),
-            "late, of what left (%)": _at(q.DELAYED_OF_SENT, p.CROSS, transport=TFRC),
-            "never sent (%)": _at(q.NEVER_LEFT, p.CROSS, transport=TFRC),
+            "late, of all made (%)": _sample(q.DELAYED, p.CROSS, transport=TFRC),
+            "late, of what left (%)": _sample(q.DELAYED_OF_SENT, p.CROSS, transport=TFRC),
+            "never sent (%)": _sample(q.NEVER_LEFT, p.CROSS, transport=TFRC),
         },
     ),
     Experiment(
-        "why-D25", "D25", "The rate of the links.", (AS_BASE, FASTER_LINKS), WORDS("why-D25"),
-        _by_system(q.LATE_OF_RECEIVED, p.CROSS, "late, of what arrived", " (%)"),
+        "why-D25", "D25", "The rate of the links.", (AS_BASE, FASTER_LINKS),
+        _samples(q.LATE_OF_RECEIVED, p.CROSS, "late, of what arrived", " (%)"),
     ),
     Experiment(
         "why-D27", "D27", "How errors come; then halving on congestion.", (AS_BASE, LONG_ROUNDS, NEVER_HALVED),
-        WORDS("why-D27"),
-        _by_system(q.FAIRNESS, p.CROSS, "fairness"),
+        _samples(q.FAIRNESS, p.CROSS, "fairness"),
     ),
     Experiment(
         "why-D28", "D28", "The size of layers; then how fast DVRC's rate rises.", (AS_BASE, HALF_LAYERS, EACH_PACKET),
-        WORDS("why-D28"), _by_flows(q.FAIRNESS, p.SPREAD, "fairness"),
+        _sample_flows(q.FAIRNESS, p.SPREAD, "fairness"),
     ),
     Experiment(
         "why-D30", "D30", "How fast DVRC's rate rises; then the rate of the links.",
-        (AS_BASE, EACH_PACKET, FASTER_LINKS), WORDS("why-D30"),
+        (AS_BASE, EACH_PACKET, FASTER_LINKS),
         _few_and_many(q.GOODPUT, p.REVERSE, "goodput", " (Mb/s)", BACKWARD),
     ),
     Experiment(
         "why-D31", "D31", "What is late; then the rate of the links.", (AS_BASE, EXCESS, FASTER_LINKS),
-        WORDS("why-D31"),
         {
             **_few_and_many(q.INDEX, p.REVERSE, "index", "", BACKWARD),
             **{
                 f"DVRC's index by excess gaps, {flows} videos":
-                    _at(q.INDEX_EXCESS, p.REVERSE, transport=DVRC, flows=flows)
+                    _sample(q.INDEX_EXCESS, p.REVERSE, transport=DVRC, flows=flows)
                 for flows in (5, 50)
             },
         },
     ),
     Experiment(
-        "why-D32", "D32", "The size of layers.", (AS_BASE, HALF_LAYERS), WORDS("why-D32"),
-        _by_system(q.WORST_CASE, p.REVERSE, "worst-case fairness", "", (DVRC, RTCP)),
+        "why-D32", "D32", "The size of layers.", (AS_BASE, HALF_LAYERS),
+        _samples(q.WORST_CASE, p.REVERSE, "worst-case fairness", "", (DVRC, RTCP)),
     ),
     Experiment(
         "why-D33", "D33", "The clock of TCP's timeouts; then the size of layers.", (AS_BASE, COARSE, HALF_LAYERS),
-        WORDS("why-D33"),
         {
-            "TCP's share beside TFRC": _at(TCP_SHARE, p.FRIENDLY, transport=TFRC),
-            "timeouts of a TCP flow beside TFRC": _at(q.TIMEOUTS, p.FRIENDLY, transport=TFRC),
+            "TCP's share beside TFRC": _sample(TCP_SHARE, p.FRIENDLY, transport=TFRC),
+            "timeouts of a TCP flow beside TFRC": _sample(q.TIMEOUTS, p.FRIENDLY, transport=TFRC),
         },
     ),
     Experiment(
         "why-D34", "D34", "The size of layers; then the clock of TCP's timeouts.", (AS_BASE, HALF_LAYERS, COARSE),
-        WORDS("why-D34"),
         {
             "a video's goodput, 40 TCP flows, 50 videos (kb/s)":
-                _at(q.per_flow(q.VIDEO), p.FRIENDLY, transport=DVRC, tcp=40, flows=50),
-            "TCP's share beside 50 videos": _at(TCP_SHARE, p.FRIENDLY, transport=DVRC, tcp=40, flows=50),
+                _sample(q.flow_goodput(q.VIDEO), p.FRIENDLY, transport=DVRC, tcp=40, flows=50),
+            "TCP's share beside 50 videos": _sample(TCP_SHARE, p.FRIENDLY, transport=DVRC, tcp=40, flows=50),
         },
     ),
     Experiment(
         "why-D35", "D35", "Transfers that do not overflow their hop.",
-        (AS_BASE, Side("TCP's window of 4 packets", changes=_unfilled)), WORDS("why-D35"),
+        (AS_BASE, Side("TCP's window of 4 packets", changes=_unfilled)),
         {
             **{
-                f"a TCP flow, {hops} hops (kb/s)": _at(q.per_flow(q.TCP), p.HOPS, transport=DVRC, hops=hops)
+                f"a TCP flow, {hops} hops (kb/s)": _sample(q.flow_goodput(q.TCP), p.HOPS, transport=DVRC, hops=hops)
                 for hops in (1, 5, 10)
             },
             **{
-                f"the video, {hops} hops (kb/s)": _at(q.per_flow(q.VIDEO), p.HOPS, transport=DVRC, hops=hops)
+                f"the video, {hops} hops (kb/s)": _sample(q.flow_goodput(q.VIDEO), p.HOPS, transport=DVRC, hops=hops)
                 for hops in (1, 5, 10)
             },
         },
     ),
     Experiment(
-        "why-D29", "D29", "Recovery; then the rate of the links.", (AS_BASE, WITH_SACK, FASTER_LINKS), WORDS("why-D29"),
-        {f"swing of R2's queue, {one}": _at(q.SWING, p.RULES, transport=one) for one in (DVRC, RENO, AIAD)},
+        "why-D29", "D29", "Recovery; then the rate of the links.", (AS_BASE, WITH_SACK, FASTER_LINKS),
+        {f"swing of R2's queue, {one}": _sample(q.SWING, p.RULES, transport=one) for one in (DVRC, RENO, AIAD)},
     ),
     Experiment(
-        "why-D36", "D36", "The size of buffers.", (AS_BASE, DEEP), WORDS("why-D36"),
+        "why-D36", "D36", "The size of buffers.", (AS_BASE, DEEP),
         {
-            **{f"lost, {one} (%)": _at(q.DROPS, p.RULES, transport=one) for one in (DVRC, AIAD)},
-            **{f"fairness, {one}": _at(q.FAIRNESS, p.RULES, transport=one) for one in (DVRC, AIAD)},
+            **{f"lost, {one} (%)": _sample(q.DROPS, p.RULES, transport=one) for one in (DVRC, AIAD)},
+            **{f"fairness, {one}": _sample(q.FAIRNESS, p.RULES, transport=one) for one in (DVRC, AIAD)},
         },
     ),
     Experiment(
         "why-D2", "D2", "When packets leave the sender; then one reaction per round trip.",
         (AS_BASE, Side("as frames are made", {"pace": "as frames are made"}), Side("once per round trip", GENTLE)),
-        WORDS("why-D2"),
         {
-            "largest jitter (ms)": _at(q.LARGEST_JITTER, p.SINGLE, transport=DVRC),
-            "CoV": _at(q.COV, p.SINGLE, transport=DVRC),
+            "largest jitter (ms)": _sample(q.LARGEST_JITTER, p.SINGLE, transport=DVRC),
+            "CoV": _sample(q.COV, p.SINGLE, transport=DVRC),
         },
     ),
     Experiment(
         "why-D3", "D3", "The weight n of the deviation in the bound R̄ − n·D̄.",
-        (AS_BASE, Side("n = 0", changes=dvrc(aiamd__deviations=0.0))), WORDS("why-D3"),
+        (AS_BASE, Side("n = 0", changes=dvrc(aiamd__deviations=0.0))),
         {
-            RANDOM: _at(q.RECALL_RANDOM, p.BOUND, reading=p.TEXT),
-            "losses above the bound (%)": _at(q.JUDGED_RANDOM, p.BOUND, reading=p.TEXT),
-            CONGESTION: _at(q.RECALL_CONGESTION, p.BOUND, reading=p.TEXT),
+            RANDOM: _sample(q.RECALL_RANDOM, p.BOUND, reading=p.TEXT),
+            "losses above the bound (%)": _sample(q.JUDGED_RANDOM, p.BOUND, reading=p.TEXT),
+            CONGESTION: _sample(q.RECALL_CONGESTION, p.BOUND, reading=p.TEXT),
         },
     ),
     Experiment(
-        "why-D13", "D13", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA), WORDS("why-D13"),
+        "why-D13", "D13", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA),
         {
-            f"{name}, {layers} layers{unit}": _at(measure, p.LAYERS, layers=layers)
+            f"{name}, {layers} layers{unit}": _sample(measure, p.LAYERS, layers=layers)
             for name, measure, unit in (("goodput", q.GOODPUT, " (Mb/s)"), ("index", q.INDEX, ""))
             for layers in (4, 5, 8)
         },
     ),
     Experiment(
         "why-D18", "D18", "How fast DVRC's rate rises; then halving on congestion.",
-        (AS_BASE, EACH_PACKET, NEVER_HALVED), WORDS("why-D18"), _by_flows(q.FAIRNESS, p.CHAIN, "fairness"),
+        (AS_BASE, EACH_PACKET, NEVER_HALVED), _sample_flows(q.FAIRNESS, p.CHAIN, "fairness"),
     ),
     Experiment(
-        "why-D19", "D19", "The clock of TCP's timeouts; then recovery.", (AS_BASE, COARSE, WITH_SACK), WORDS("why-D19"),
+        "why-D19", "D19", "The clock of TCP's timeouts; then recovery.", (AS_BASE, COARSE, WITH_SACK),
         {
-            "CoV of TCP": _at(q.COV_TCP, p.SINGLE, transport=DVRC),
-            "CoV of DVRC": _at(q.COV, p.SINGLE, transport=DVRC),
-            "timeouts of a TCP flow": _at(q.TIMEOUTS, p.SINGLE, transport=DVRC),
+            "CoV of TCP": _sample(q.COV_TCP, p.SINGLE, transport=DVRC),
+            "CoV of DVRC": _sample(q.COV, p.SINGLE, transport=DVRC),
+            "timeouts of a TCP flow": _sample(q.TIMEOUTS, p.SINGLE, transport=DVRC),
         },
     ),
     Experiment(
-        "why-D26", "D26", "How errors come on the last hop.", (AS_BASE, LONG_ROUNDS), WORDS("why-D26"),
-        _by_system(q.FAIRNESS, p.CROSS, "fairness", "", (TFRC, WESTWOOD)),
+        "why-D26", "D26", "How errors come on the last hop.", (AS_BASE, LONG_ROUNDS),
+        _samples(q.FAIRNESS, p.CROSS, "fairness", "", (TFRC, WESTWOOD)),
     ),
 ]  # fmt: skip
 """Of claims that one more switch explains."""
@@ -356,10 +344,10 @@ FIRST = [
         (
             Side("as printed"), Side("never halved", changes=dvrc(aiamd__deviations=1000.0)),
             Side("once per round trip", GENTLE), Side("both", GENTLE, dvrc(aiamd__deviations=1000.0)),
-        ), WORDS("why-D1"),
+        ),
         {
-            COV_DVRC: _at(q.COV, p.SINGLE, transport=DVRC), COV_TFRC: _at(q.COV, p.SINGLE, transport=TFRC),
-            LOSS_DVRC: _at(q.DROPS, p.SINGLE, transport=DVRC),
+            COV_DVRC: _sample(q.COV, p.SINGLE, transport=DVRC), COV_TFRC: _sample(q.COV, p.SINGLE, transport=TFRC),
+            LOSS_DVRC: _sample(q.DROPS, p.SINGLE, transport=DVRC),
         },
     ),
     Experiment(
@@ -367,15 +355,16 @@ FIRST = [
         (
             Side("of all made"), Side("of what left the sender", {"sent": "what left the sender"}),
             Side("excess gaps, of all made", {"late": "gap in excess of the sender's"}),
-        ), WORDS("why-D5"),
+        ),
         {
-            INDEX_DVRC: _at(q.INDEX, p.CROSS, transport=DVRC), INDEX_TFRC: _at(q.INDEX, p.CROSS, transport=TFRC),
-            UNSENT_TFRC: _at(q.NEVER_LEFT, p.CROSS, transport=TFRC),
-            UNSENT_WESTWOOD: _at(q.NEVER_LEFT, p.CROSS, transport=WESTWOOD),
-            LATE_BY_GAP: _at(q.DELAYED, p.CROSS, transport=DVRC, flows=50),
-            LATE_BY_EXCESS: _at(q.DELAYED_EXCESS, p.CROSS, transport=DVRC, flows=50),
-            INDEX_BY_GAP: _at(q.INDEX, p.CROSS, transport=DVRC, flows=50),
-            INDEX_BY_EXCESS: _at(q.INDEX_EXCESS, p.CROSS, transport=DVRC, flows=50),
+            INDEX_DVRC: _sample(q.INDEX, p.CROSS, transport=DVRC),
+            INDEX_TFRC: _sample(q.INDEX, p.CROSS, transport=TFRC),
+            UNSENT_TFRC: _sample(q.NEVER_LEFT, p.CROSS, transport=TFRC),
+            UNSENT_WESTWOOD: _sample(q.NEVER_LEFT, p.CROSS, transport=WESTWOOD),
+            LATE_BY_GAP: _sample(q.DELAYED, p.CROSS, transport=DVRC, flows=50),
+            LATE_BY_EXCESS: _sample(q.DELAYED_EXCESS, p.CROSS, transport=DVRC, flows=50),
+            INDEX_BY_GAP: _sample(q.INDEX, p.CROSS, transport=DVRC, flows=50),
+            INDEX_BY_EXCESS: _sample(q.INDEX_EXCESS, p.CROSS, transport=DVRC, flows=50),
         },
     ),
     Experiment(
@@ -383,11 +372,12 @@ FIRST = [
         (
             Side("as printed"), Side("RTCP/UDP at 2 and 1 %", {"reports": "2 and 1 %"}),
             Side("DVRC once per round trip", GENTLE),
-        ), WORDS("why-D10"),
+        ),
         {
-            RTCP_HOPS: _at(q.GOODPUT, p.CHAIN, transport=RTCP), DVRC_HOPS: _at(q.GOODPUT, p.CHAIN, transport=DVRC),
-            RTCP_REVERSE: _at(q.GOODPUT, p.REVERSE, transport=RTCP),
-            DVRC_REVERSE: _at(q.GOODPUT, p.REVERSE, transport=DVRC),
+            RTCP_HOPS: _sample(q.GOODPUT, p.CHAIN, transport=RTCP),
+            DVRC_HOPS: _sample(q.GOODPUT, p.CHAIN, transport=DVRC),
+            RTCP_REVERSE: _sample(q.GOODPUT, p.REVERSE, transport=RTCP),
+            DVRC_REVERSE: _sample(q.GOODPUT, p.REVERSE, transport=DVRC),
         },
     ),
     Experiment(
@@ -395,11 +385,11 @@ FIRST = [
         (
             Side("the base"), Side("clock of 500 ms", {"clock": "500 ms"}), Side("no jitter", {"jitter": "none"}),
             Side("both and half layers", {"clock": "500 ms", "jitter": "none", "layers": "half as much"}),
-        ), WORDS("why-D11"),
+        ),
         {
-            BESIDE_DVRC: _at(TCP_SHARE, p.FRIENDLY, transport=DVRC),
-            BESIDE_TFRC: _at(TCP_SHARE, p.FRIENDLY, transport=TFRC),
-            TIMEOUTS_TFRC: _at(q.TIMEOUTS, p.FRIENDLY, transport=TFRC),
+            BESIDE_DVRC: _sample(TCP_SHARE, p.FRIENDLY, transport=DVRC),
+            BESIDE_TFRC: _sample(TCP_SHARE, p.FRIENDLY, transport=TFRC),
+            TIMEOUTS_TFRC: _sample(q.TIMEOUTS, p.FRIENDLY, transport=TFRC),
         },
     ),
     Experiment(
@@ -407,32 +397,31 @@ FIRST = [
         (
             Side("as printed"), Side("once per round trip", GENTLE),
             Side("TCP's window of 4 packets", changes=_unfilled),
-        ), WORDS("why-D12"),
+        ),
         {
-            ONE: _at(q.per_flow(q.VIDEO), p.HOPS, transport=DVRC, hops=1),
-            FIVE: _at(q.per_flow(q.VIDEO), p.HOPS, transport=DVRC, hops=5),
-            TEN: _at(q.per_flow(q.VIDEO), p.HOPS, transport=DVRC, hops=10),
-            LOSS_FIVE: _at(q.DROPS, p.HOPS, transport=DVRC, hops=5),
+            ONE: _sample(q.flow_goodput(q.VIDEO), p.HOPS, transport=DVRC, hops=1),
+            FIVE: _sample(q.flow_goodput(q.VIDEO), p.HOPS, transport=DVRC, hops=5),
+            TEN: _sample(q.flow_goodput(q.VIDEO), p.HOPS, transport=DVRC, hops=10),
+            LOSS_FIVE: _sample(q.DROPS, p.HOPS, transport=DVRC, hops=5),
         },
     ),
     Experiment(
         "why-D14", "D14", "The weight n of the deviation in the bound R̄ − n·D̄, over 400 s.",
-        tuple(Side(f"n = {n:g}", changes=_weighed(n)) for n in (1.5, 0.75, 0.0)), WORDS("why-D14"),
+        tuple(Side(f"n = {n:g}", changes=_weighed(n)) for n in (1.5, 0.75, 0.0)),
         {
-            CONGESTION: _at(q.RECALL_CONGESTION, p.BOUND, reading=p.TEXT),
-            RANDOM: _at(q.RECALL_RANDOM, p.BOUND, reading=p.TEXT),
-            INFORMED: _at(q.INFORMEDNESS, p.BOUND, reading=p.TEXT),
+            CONGESTION: _sample(q.RECALL_CONGESTION, p.BOUND, reading=p.TEXT),
+            RANDOM: _sample(q.RECALL_RANDOM, p.BOUND, reading=p.TEXT),
+            INFORMED: _sample(q.INFORMEDNESS, p.BOUND, reading=p.TEXT),
         },
     ),
     Experiment(
         "why-D15", "D15", "Which packets are lost.",
         (Side("in the network"), Side("all that did not arrive", {"lost": "all that did not arrive"})),
-        WORDS("why-D15"),
         {
-            LOST_DVRC: _at(q.DROPPED_OF_MADE, p.REVERSE, transport=DVRC),
-            LOST_TFRC: _at(q.DROPPED_OF_MADE, p.REVERSE, transport=TFRC),
-            MISSED_DVRC: _at(q.MISSING_OF_MADE, p.REVERSE, transport=DVRC),
-            MISSED_TFRC: _at(q.MISSING_OF_MADE, p.REVERSE, transport=TFRC),
+            LOST_DVRC: _sample(q.DROPPED_OF_MADE, p.REVERSE, transport=DVRC),
+            LOST_TFRC: _sample(q.DROPPED_OF_MADE, p.REVERSE, transport=TFRC),
+            MISSED_DVRC: _sample(q.MISSING_OF_MADE, p.REVERSE, transport=DVRC),
+            MISSED_TFRC: _sample(q.MISSING_OF_MADE, p.REVERSE, transport=TFRC),
         },
     ),
 ]  # fmt: skip

@@ -13,8 +13,8 @@ import numpy as np
 
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
-from fairwave_studies.video.figures import PUBLISHED_COV
 from fairwave_studies.video.systems import DVRC, LITERAL, RENO, TFRC, UDP, WESTWOOD
+from fairwave_studies.video.traces import PUBLISHED_COV
 from fairwave_study import texts
 from fairwave_study.claims import Verdict
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
     Notes = Mapping[Verdict, str | Callable[[Data], str]]
 
@@ -53,7 +53,7 @@ def _ends(data: Data, measure: Measure, grid: str, name: str) -> tuple[float, fl
     return few, many
 
 
-def _beside(data: Data, measure: Measure, grid: str, digits: int = 2) -> str:
+def _list_systems(data: Data, measure: Measure, grid: str, digits: int = 2) -> str:
     """The mean over the sweep, system by system."""
     names = data.measured(measure, grid).labels("transport")
     flows = _several(data, grid)
@@ -134,8 +134,8 @@ def _d7(data: Data) -> str:
 def _d8(data: Data) -> str:
     return WORDS.fill(
         "d8",
-        beside_fairness_cross=_beside(data, q.FAIRNESS, p.CROSS),
-        beside_fairness_spread=_beside(data, q.FAIRNESS, p.SPREAD),
+        beside_fairness_cross=_list_systems(data, q.FAIRNESS, p.CROSS),
+        beside_fairness_spread=_list_systems(data, q.FAIRNESS, p.SPREAD),
     )
 
 
@@ -154,23 +154,25 @@ def _d9(data: Data) -> str:
     )
 
 
-def _against(grid: str) -> Callable[[Data], str]:
+def _explain_rivals(grid: str) -> Callable[[Data], str]:
     def words(data: Data) -> str:
         return WORDS.fill(
             "against",
-            beside_index=_beside(data, q.INDEX, grid),
-            beside_dropped_of_made_1=_beside(data, q.DROPPED_OF_MADE, grid, 1),
-            beside_missing_of_made_1=_beside(data, q.MISSING_OF_MADE, grid, 1),
-            beside_goodput=_beside(data, q.GOODPUT, grid),
-            beside_fairness=_beside(data, q.FAIRNESS, grid),
-            beside_worst_case=_beside(data, q.WORST_CASE, grid),
+            beside_index=_list_systems(data, q.INDEX, grid),
+            beside_dropped_of_made_1=_list_systems(data, q.DROPPED_OF_MADE, grid, 1),
+            beside_missing_of_made_1=_list_systems(data, q.MISSING_OF_MADE, grid, 1),
+            beside_goodput=_list_systems(data, q.GOODPUT, grid),
+            beside_fairness=_list_systems(data, q.FAIRNESS, grid),
+            beside_worst_case=_list_systems(data, q.WORST_CASE, grid),
         )
 
     return words
 
 
 def _d10(data: Data) -> str:
-    return WORDS.fill("d10", against_reverse=_against(p.REVERSE)(data), against_chain=_against(p.CHAIN)(data))
+    return WORDS.fill(
+        "d10", against_reverse=_explain_rivals(p.REVERSE)(data), against_chain=_explain_rivals(p.CHAIN)(data)
+    )
 
 
 def _d11(data: Data) -> str:
@@ -187,12 +189,13 @@ def _d11(data: Data) -> str:
 
 
 def _d12(data: Data) -> str:
-    hops = data.measured(q.per_flow(q.VIDEO), p.HOPS).labels("hops")
+    hops = data.measured(q.flow_goodput(q.VIDEO), p.HOPS).labels("hops")
     first, last = min(hops), max(hops)
     trails = ", ".join(
         f"{name} "
         + " and ".join(
-            f"{_mean(data, q.per_flow(q.VIDEO), p.HOPS, transport=name, hops=n):.0f}" for n in (first, last)
+            f"{_mean(data, q.flow_goodput(q.VIDEO), p.HOPS, transport=name, hops=n):.0f}"
+            for n in (first, last)
         )
         for name in (DVRC, TFRC, RENO)
     )
@@ -238,22 +241,22 @@ def _late(data: Data) -> str:
 def _rules(data: Data) -> str:
     names = data.measured(q.SWING, p.RULES).labels("transport")
 
-    def each(measure: Measure, digits: int) -> str:
+    def list_rules(measure: Measure, digits: int) -> str:
         return ", ".join(
             f"{name} {_mean(data, measure, p.RULES, transport=name):.{digits}f}" for name in names
         )
 
     return WORDS.fill(
         "rules",
-        each_swing_1=each(q.SWING, 1),
-        each_drains_half_1=each(q.DRAINS_HALF, 1),
-        each_drops_1=each(q.DROPS, 1),
-        each_fairness_3=each(q.FAIRNESS, 3),
+        each_swing_1=list_rules(q.SWING, 1),
+        each_drains_half_1=list_rules(q.DRAINS_HALF, 1),
+        each_drops_1=list_rules(q.DROPS, 1),
+        each_fairness_3=list_rules(q.FAIRNESS, 3),
     )
 
 
 def _d33(data: Data) -> str:
-    share, rate = q.normalised(q.VIDEO, p.MEGABITS), q.per_flow(q.VIDEO)
+    share, rate = q.normalised(q.VIDEO, p.MEGABITS), q.flow_goodput(q.VIDEO)
     crowds = data.measured(share, p.FRIENDLY).labels("tcp")
     most = max(_several(data, p.FRIENDLY))
     told = "; ".join(
@@ -280,10 +283,10 @@ EXPLANATIONS: Mapping[str, Notes] = {
     "D12": _otherwise(_d12),
     "D13": _otherwise(_d13),
     "D14": _otherwise(_judging),
-    "D15": _otherwise(_against(p.REVERSE)),
-    "D16": _otherwise(_against(p.REVERSE)),
-    "D17": _otherwise(_against(p.CHAIN)),
-    "D18": _otherwise(_against(p.CHAIN)),
+    "D15": _otherwise(_explain_rivals(p.REVERSE)),
+    "D16": _otherwise(_explain_rivals(p.REVERSE)),
+    "D17": _otherwise(_explain_rivals(p.CHAIN)),
+    "D18": _otherwise(_explain_rivals(p.CHAIN)),
     "D19": _otherwise(_d19),
     "D20": _otherwise(_d10),
     "D21": _otherwise(_d8),
@@ -295,9 +298,9 @@ EXPLANATIONS: Mapping[str, Notes] = {
     "D27": _otherwise(_d8),
     "D28": _otherwise(_d8),
     "D29": _otherwise(_rules),
-    "D30": _otherwise(_against(p.REVERSE)),
-    "D31": _otherwise(_against(p.REVERSE)),
-    "D32": _otherwise(_against(p.REVERSE)),
+    "D30": _otherwise(_explain_rivals(p.REVERSE)),
+    "D31": _otherwise(_explain_rivals(p.REVERSE)),
+    "D32": _otherwise(_explain_rivals(p.REVERSE)),
     "D33": _otherwise(_d33),
     "D34": _otherwise(_d33),
     "D35": _otherwise(_d12),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
 
 SINGLE, BULK = "single", "single-bulk"
 BOUND = "bound"
@@ -146,7 +147,7 @@ def equal(count: int) -> list[str]:
     return layers([TOTAL_KILOBITS / count] * count)
 
 
-def above_base(count: int) -> list[str]:
+def split_above_base(count: int) -> list[str]:
     """The base layer as it is, and what is left of the video cut into `count` − 1 equal layers."""
     base = LAYER_KILOBITS[0]
     if count == 1:
@@ -154,7 +155,7 @@ def above_base(count: int) -> list[str]:
     return layers([base] + [(TOTAL_KILOBITS - base) / (count - 1)] * (count - 1))
 
 
-SPLITS = {"equal layers": equal, "base of 128 kb/s, rest equal": above_base}
+SPLITS = {"equal layers": equal, "base of 128 kb/s, rest equal": split_above_base}
 
 
 def _errors(per: float) -> dict[str, Any]:
@@ -340,8 +341,17 @@ def _mechanisms(extent: Extent) -> Grid:
     return Grid(MECHANISMS, base, {"flows": vary("flow.video.count", extent.contention), "mechanism": found})
 
 
-def needed(extent: Extent, reading: Mapping[str, str]) -> list[Grid]:
-    """What claims alone read, each grid with no more labels than they compare."""
+def grids(case: Case) -> list[Grid]:
+    """All grids; for the essential claims only theirs, with the labels that they compare."""
+    if not case.essential:
+        return _complete_grids(case.extent)
+    extent = case.extent
+    if extent is ESSENTIAL and case.reading["rates"] == "20 Mb/s":
+        extent = FASTER
+    return _needed(extent, case.reading)
+
+
+def _needed(extent: Extent, reading: Mapping[str, str]) -> list[Grid]:
     compared = EQUATION if reading.get("compared") == "requested rate" else TEXT
     wanted: dict[str, dict[str, tuple[Label, ...]]] = {
         SINGLE: {"transport": (DVRC, TFRC)},
@@ -357,7 +367,7 @@ def needed(extent: Extent, reading: Mapping[str, str]) -> list[Grid]:
         LAYERS: {},
     }
     found = []
-    for grid in grids(extent):
+    for grid in _complete_grids(extent):
         if grid.id in wanted:
             axes = {
                 axis: {
@@ -371,8 +381,7 @@ def needed(extent: Extent, reading: Mapping[str, str]) -> list[Grid]:
     return found
 
 
-def grids(extent: Extent) -> list[Grid]:
-    """Everything that figures, tables and claims read."""
+def _complete_grids(extent: Extent) -> list[Grid]:
     return [
         *_alone(extent),
         *_cross(extent),

@@ -60,7 +60,7 @@ DELAY = measures.delay(VIDEO)
 USE = measures.link("utilisation", R2, "use of the link out of R2", "%", 100)
 
 
-def _of_video(results: Results, table: str = "flows") -> pl.DataFrame:
+def _video_rows(results: Results, table: str = "flows") -> pl.DataFrame:
     return results.to_polars(table).filter(pl.col("group").cast(pl.String) == VIDEO)
 
 
@@ -74,7 +74,7 @@ def accounts(results: Results) -> pl.DataFrame:
     Columns: `run`; in units `made`, `received`, `lost` (in the network, not sent again) and `never_left`; `drop_rate`:
     packets dropped by queues and links, repetitions included, per packet that left, repetitions not included.
     """
-    rows = _of_video(results)
+    rows = _video_rows(results)
     undelivered = pl.col("units_waiting") + pl.col("units_in_flight")
     backlog, on_the_way = pl.col("sender_backlog"), pl.col("goodput_bps") * ON_THE_WAY_S / 8
     total = backlog + on_the_way
@@ -113,11 +113,11 @@ MISSING_OF_MADE = _part_of_made(
 NEVER_LEFT = _part_of_made("never-left", "never sent, of all made", pl.col("never_left"))
 
 
-def _of_made(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
+def _share_of_made(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
     """Units in time, or late, of all that the application made."""
 
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _of_video(results, "timeliness").filter(
+        rows = _video_rows(results, "timeliness").filter(
             (pl.col("reading").cast(pl.String) == reading)
             & ((pl.col("threshold_s") - THRESHOLD_S).abs() < 1e-6)
         )
@@ -140,32 +140,32 @@ def _of_made(part: Literal["timely", "delayed"], reading: Literal["gap", "excess
     )
 
 
-INDEX = _of_made("timely", "gap")
-INDEX_EXCESS = _of_made("timely", "excess-gap")
-DELAYED = _of_made("delayed", "gap")
-DELAYED_EXCESS = _of_made("delayed", "excess-gap")
+INDEX = _share_of_made("timely", "gap")
+INDEX_EXCESS = _share_of_made("timely", "excess-gap")
+DELAYED = _share_of_made("delayed", "gap")
+DELAYED_EXCESS = _share_of_made("delayed", "excess-gap")
 
 
-def _of_frames(column: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
+def _frame_measure(column: str, title: str, unit: str = "", scale: float = 1.0) -> Measure:
     """A column that is measured over the frames of each video, mean over videos."""
 
     def reduce(results: Results) -> pl.DataFrame:
         known = pl.col(column).filter(pl.col(column).is_not_nan())
         mean = (known.mean() * scale).fill_null(math.nan)
-        return _of_video(results).group_by("run", maintain_order=True).agg(mean.alias("value"))
+        return _video_rows(results).group_by("run", maintain_order=True).agg(mean.alias("value"))
 
     return Measure(column, title, unit, reduce, "higher")
 
 
-DECODABLE = _of_frames("decodable_ratio", "frames that can be decoded", "%", 100)
-DECODABLE_LAYERS = _of_frames("decodable_layers", "decodable layers per frame")
+DECODABLE = _frame_measure("decodable_ratio", "frames that can be decoded", "%", 100)
+DECODABLE_LAYERS = _frame_measure("decodable_layers", "decodable layers per frame")
 
 
 def timely_of_received(threshold_s: float, reading: Literal["gap", "excess-gap"]) -> Measure:
     """Units that arrived within the threshold, in % of those that arrived."""
 
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _of_video(results, "timeliness").filter(
+        rows = _video_rows(results, "timeliness").filter(
             (pl.col("reading").cast(pl.String) == reading)
             & ((pl.col("threshold_s") - threshold_s).abs() < 1e-6)
         )
@@ -202,7 +202,7 @@ def _frame(measure: Measure, results: Results) -> pl.DataFrame:
     return Table.from_columns(measure.reduce(results)).to_polars()
 
 
-def _of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
+def _share_of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
     """Units in time, or late, of what the transport put on the network: what a sender holds back was not sent."""
 
     def reduce(results: Results) -> pl.DataFrame:
@@ -230,10 +230,10 @@ def _of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess
     )
 
 
-INDEX_OF_SENT = _of_sent("timely", "gap")
-INDEX_OF_SENT_EXCESS = _of_sent("timely", "excess-gap")
-DELAYED_OF_SENT = _of_sent("delayed", "gap")
-DELAYED_OF_SENT_EXCESS = _of_sent("delayed", "excess-gap")
+INDEX_OF_SENT = _share_of_sent("timely", "gap")
+INDEX_OF_SENT_EXCESS = _share_of_sent("timely", "excess-gap")
+DELAYED_OF_SENT = _share_of_sent("delayed", "gap")
+DELAYED_OF_SENT_EXCESS = _share_of_sent("delayed", "excess-gap")
 
 
 def normalised(group: str, megabits: float) -> Measure:
@@ -253,7 +253,7 @@ def normalised(group: str, megabits: float) -> Measure:
     return Measure(f"normalised-{group}", f"normalised throughput, {group}", "", reduce, table="groups")
 
 
-def per_flow(group: str) -> Measure:
+def flow_goodput(group: str) -> Measure:
     """Mean goodput of a group's flows, kb/s."""
 
     def reduce(results: Results) -> pl.DataFrame:
@@ -292,7 +292,7 @@ JUDGEMENTS = ("congestion_as_congestion", "congestion_as_random", "random_as_con
 
 def _ratio(id: str, title: str, part: str, *whole: str) -> Measure:  # noqa: A002  # it is the measure's id
     def reduce(results: Results) -> pl.DataFrame:
-        rows = _of_video(results)
+        rows = _video_rows(results)
         total = pl.sum_horizontal(pl.col(one).sum() for one in whole)
         share = pl.when(total > 0).then(pl.col(part).sum() / total * 100).otherwise(math.nan)
         return rows.group_by("run", maintain_order=True).agg(share.alias("value"))
@@ -319,7 +319,7 @@ INFORMEDNESS = Measure("informedness", "informedness", "%", _informedness, "high
 
 
 def _judged_random(results: Results) -> pl.DataFrame:
-    rows = _of_video(results)
+    rows = _video_rows(results)
     total = pl.sum_horizontal(pl.col(one).sum() for one in JUDGEMENTS)
     share = pl.when(total > 0).then((pl.col(CR) + pl.col(RR)).sum() / total * 100).otherwise(math.nan)
     return rows.group_by("run", maintain_order=True).agg(share.alias("value"))
@@ -337,7 +337,7 @@ def _causes(results: Results) -> pl.DataFrame:
         RR: "lost on the link, taken for random",
     }
     rows = (
-        _of_video(results).group_by("run", maintain_order=True).agg(pl.col(one).sum() for one in JUDGEMENTS)
+        _video_rows(results).group_by("run", maintain_order=True).agg(pl.col(one).sum() for one in JUDGEMENTS)
     )
     return rows.rename(names).unpivot(index="run", variable_name="losses", value_name="value")
 
@@ -384,8 +384,8 @@ def round_trips_ms() -> NDArray[np.float64]:
     return np.linspace(*SPREAD_TRIPS_MS, SHARING)
 
 
-def _by_round_trip(results: Results) -> pl.DataFrame:
-    rows = _of_video(results).sort("run", "flow")
+def _round_trip_rows(results: Results) -> pl.DataFrame:
+    rows = _video_rows(results).sort("run", "flow")
     trips = pl.Series("round trip", round_trips_ms().round(1))
     return rows.select(
         "run",
@@ -394,13 +394,13 @@ def _by_round_trip(results: Results) -> pl.DataFrame:
     )
 
 
-BY_ROUND_TRIP = Measure("by-round-trip", "goodput", "kb/s", _by_round_trip, None, ("round trip",))
+BY_ROUND_TRIP = Measure("by-round-trip", "goodput", "kb/s", _round_trip_rows, None, ("round trip",))
 
 
 def _exponent(results: Results) -> pl.DataFrame:
     trips = np.log(round_trips_ms())
     rows = []
-    for (run,), flows in _of_video(results).sort("run", "flow").group_by("run", maintain_order=True):
+    for (run,), flows in _video_rows(results).sort("run", "flow").group_by("run", maintain_order=True):
         rates = flows["goodput_bps"].to_numpy()
         slope = float(np.polyfit(trips, np.log(rates), 1)[0]) if (rates > 0).all() else math.nan
         rows.append({"run": run, "value": slope})

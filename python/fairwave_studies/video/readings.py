@@ -11,7 +11,6 @@ layers, so finer ones are not what was simulated.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fairwave_studies.video import points as p
@@ -27,18 +26,15 @@ from fairwave_studies.video.systems import (
     UDP,
     WESTWOOD,
 )
-from fairwave_study import texts
-from fairwave_study.readings import Factor, Readings, Value, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairwave.runs.axes import Label, Overrides
-    from fairwave.runs.grid import Grid
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Study
+    from fairwave_study.folder import Case
+    from fairwave_study.readings import Changes, Reading
 
-    Changes = Callable[[str, dict[str, Label]], Overrides]
+    Change = Callable[[str, dict[str, Label]], Overrides]
 
 TRANSPORT, TRAFFIC = "flow.video.transport", "flow.video.traffic"
 
@@ -61,7 +57,7 @@ def has_frames(grid: str, labels: Mapping[str, Label]) -> bool:
     return grid != p.BULK and not str(labels.get("system", "")).endswith("bulk")
 
 
-def dvrc(**changes: Any) -> Changes:
+def dvrc(**changes: Any) -> Change:
     """What DVRC alone takes on; dots as double underscores, dashes as single ones."""
     paths = {
         f"{TRANSPORT}.{key.replace('__', '.').replace('_', '-')}": value for key, value in changes.items()
@@ -79,7 +75,7 @@ def _remainders(grid: str, labels: dict[str, Label]) -> Overrides:
     return {f"{TRAFFIC}.packet": None} if has_frames(grid, labels) and grid != p.MECHANISMS else {}
 
 
-def layered(kilobits: Sequence[float]) -> Changes:
+def layered(kilobits: Sequence[float]) -> Change:
     """The video in these layers, and as one stream of as much for systems that do not adapt it."""
 
     def changes(grid: str, labels: dict[str, Label]) -> Overrides:
@@ -91,7 +87,7 @@ def layered(kilobits: Sequence[float]) -> Changes:
     return changes
 
 
-def _in_layers(grid: str, labels: dict[str, Label]) -> Overrides:
+def _send_layers(grid: str, labels: dict[str, Label]) -> Overrides:
     if not has_frames(grid, labels) or carrier(labels) not in ONE_STREAM:
         return {}
     return {f"{TRAFFIC}.layers": p.layers(LAYER_KILOBITS)}
@@ -108,7 +104,7 @@ THREE = (*LOSSY, p.SPREAD)
 """Grids with the routers of Figures 5a and 5b."""
 
 
-def lossy(**changes: Any) -> Changes:
+def lossy(**changes: Any) -> Change:
     """What the links to the videos' sinks take on where they lose packets."""
     paths = {f"topology.sink-access.loss.{key.replace('_', '-')}": value for key, value in changes.items()}
     return lambda grid, _: paths if grid in LOSSY else {}
@@ -117,7 +113,7 @@ def lossy(**changes: Any) -> Changes:
 ALONE = p.DUMBBELL
 
 
-def buffers(bdp: float) -> Changes:
+def buffers(bdp: float) -> Change:
     """So many products of rate and round trip in the routers' buffers."""
 
     def changes(grid: str, _: dict[str, Label]) -> Overrides:
@@ -135,7 +131,7 @@ def _first_slower(grid: str, _: dict[str, Label]) -> Overrides:
     return {"topology.first-bottleneck.rate": "5 Mb/s"} if grid in THREE else {}
 
 
-def _both_faster(grid: str, _: dict[str, Label]) -> Overrides:
+def _speed_up_links(grid: str, _: dict[str, Label]) -> Overrides:
     links = ("first-bottleneck", "shared-bottleneck")
     return {f"topology.{link}.rate": "20 Mb/s" for link in links} if grid in THREE else {}
 
@@ -153,7 +149,7 @@ TCP_FLOWS: Mapping[str, tuple[str, ...]] = {
 """The groups of file transfers of each grid; `ftp` where nothing else is said."""
 
 
-def over_tcp(grid: str, labels: Mapping[str, Label]) -> list[str]:
+def tcp_groups(grid: str, labels: Mapping[str, Label]) -> list[str]:
     """The groups whose transport is a TCP at a point."""
     groups = [*TCP_FLOWS.get(grid, ("ftp",))]
     if carrier(labels) in (WESTWOOD, RENO):
@@ -161,7 +157,7 @@ def over_tcp(grid: str, labels: Mapping[str, Label]) -> list[str]:
     return groups
 
 
-def tcp(grids: Sequence[str] = (), **changes: Any) -> Changes:
+def tcp(grids: Sequence[str] = (), **changes: Any) -> Change:
     """What every TCP takes on, in these grids or in all."""
     keys = {key.replace("_", "-"): value for key, value in changes.items()}
 
@@ -170,7 +166,7 @@ def tcp(grids: Sequence[str] = (), **changes: Any) -> Changes:
             return {}
         return {
             f"flow.{group}.transport.{key}": value
-            for group in over_tcp(grid, labels)
+            for group in tcp_groups(grid, labels)
             for key, value in keys.items()
         }
 
@@ -185,7 +181,7 @@ def _as_ns2_counts(_: str, labels: dict[str, Label]) -> Overrides:
     return {f"{TRANSPORT}.{key}": "0 B"} if key else {}
 
 
-def _hops(milliseconds: int) -> Changes:
+def _hops(milliseconds: int) -> Change:
     """Hops of so much one way, with buffers for the round trip that follows."""
 
     def found(grid: str, labels: dict[str, Label]) -> Overrides:
@@ -205,7 +201,7 @@ def _spread(grid: str, _: dict[str, Label]) -> Overrides:
     return {"flow.video.source-access": near} if grid == p.SPREAD else {}
 
 
-def in_bytes(reading: Reading) -> Callable[[str, dict[str, Label]], Overrides]:
+def count_bytes(reading: Reading) -> Callable[[str, dict[str, Label]], Overrides]:
     """Buffers of as many bytes as the reading's products are, instead of packets."""
     products = {"rate × one way": 0.5, "twice that": 2.0}.get(reading["buffers"], 1.0)
     second = {"20 Mb/s": 20.0}.get(reading["rates"], p.MEGABITS)
@@ -235,270 +231,81 @@ def _together(grid: str, _: dict[str, Label]) -> Overrides:
     return {f"flow.{group}.start": "0 s" for group in groups}
 
 
-def rtcp(**changes: Any) -> Changes:
+def rtcp(**changes: Any) -> Change:
     """What RTCP over UDP takes on."""
     paths = {f"{TRANSPORT}.{key.replace('_', '-')}": value for key, value in changes.items()}
     return lambda _, labels: paths if carrier(labels) == RTCP else {}
 
 
-FACTORS = texts.factors(
-    __file__,
-    (
-        Factor(
-            "packets",
-            values=(
-                Value("of 1000 bytes"),
-                Value("and a remainder", changes=_remainders),
-            ),
-        ),
-        Factor(
-            "stream",
-            values=(
-                Value("one stream"),
-                Value("all layers", changes=_in_layers),
-            ),
-        ),
-        Factor(
-            "pace",
-            values=(
-                Value("at R"),
-                Value("at c_K", changes=dvrc(pace="layers")),
-                Value("as frames are made", changes=dvrc(pace="none")),
-            ),
-        ),
-        Factor(
-            "reaction",
-            values=(
-                Value("every gap"),
-                Value("once per round trip", changes=dvrc(reaction="round-trip")),
-            ),
-        ),
-        Factor(
-            "rise",
-            values=(
-                Value("each round trip without loss"),
-                Value("each packet", changes=dvrc(rise="packet")),
-            ),
-        ),
-        Factor(
-            "alpha",
-            values=(
-                Value("a packet per second"),
-                Value("a packet per round trip", changes=dvrc(aiamd__unit="packet", aiamd__alpha_rate=None)),
-            ),
-        ),
-        Factor(
-            "compared",
-            values=(
-                Value("receiving rate"),
-                Value("requested rate", changes=_compared),
-            ),
-        ),
-        Factor(
-            "measured-over",
-            values=(
-                Value("150 ms or a round trip"),
-                Value("the epoch", changes=dvrc(measure="epoch")),
-                Value("a round trip", changes=dvrc(measure_over="1 ms")),
-                Value("500 ms", changes=dvrc(measure_over="500 ms")),
-            ),
-        ),
-        Factor(
-            "gains",
-            values=(
-                Value("1/8 and 1/4"),
-                Value("0.1 and 0.75", changes=dvrc(aiamd__mean_gain=0.1, aiamd__deviation_gain=0.75)),
-                Value("1/2 and 1/2", changes=dvrc(aiamd__mean_gain=0.5, aiamd__deviation_gain=0.5)),
-            ),
-        ),
-        Factor(
-            "ceiling",
-            values=(
-                Value("c_k"),
-                Value("a quarter above", changes=dvrc(headroom=0.25)),
-            ),
-        ),
-        Factor(
-            "timeout",
-            values=(
-                Value("200 ms at least"),
-                Value("as printed", changes=dvrc(timeout__least="0 s")),
-            ),
-        ),
-        Factor(
-            "layers",
-            values=(
-                Value("128 to 384 kb/s"),
-                Value("five of 200 kb/s", changes=layered([200] * 5)),
-                Value("half as much", changes=layered([64, 64, 64, 128, 192])),
-            ),
-        ),
-        Factor(
-            "group",
-            values=(
-                Value("IBBPBBPBBPBB"),
-                Value("IBBPBBPBBPBBPBB", changes=_group),
-            ),
-        ),
-        Factor(
-            "losses",
-            values=(
-                Value("q after a loss"),
-                Value("q but for the first", changes=lossy(other=0.15)),
-                Value("rounds of 100", changes=lossy(mean_length=100.0)),
-            ),
-        ),
-        Factor(
-            "buffers",
-            values=(
-                Value("rate × round trip"),
-                Value("rate × one way", changes=buffers(0.5)),
-                Value("twice that", changes=buffers(2.0)),
-            ),
-        ),
-        Factor(
-            "hosts",
-            values=(
-                Value("as the routers"),
-                Value("50 packets", changes=_fifty),
-            ),
-        ),
-        Factor(
-            "rates",
-            values=(
-                Value("10 Mb/s"),
-                Value("5 and 10 Mb/s", changes=_first_slower),
-                Value("20 Mb/s", changes=_both_faster),
-            ),
-        ),
-        Factor(
-            "minimum-timeout",
-            values=(
-                Value("200 ms"),
-                Value("1 s", changes=tcp(min_rto="1 s")),
-            ),
-            kind="coarse clock",
-        ),
-        Factor(
-            "starts",
-            values=(
-                Value("within a second"),
-                Value("together", changes=_together),
-            ),
-            kind="phase effect",
-        ),
-        Factor(
-            "reports",
-            values=(
-                Value("every 5 s"),
-                Value("reduced minimum", changes=rtcp(reduced_minimum=True)),
-                Value("2 and 1 %", changes=rtcp(drop_above=0.02, add_below=0.01)),
-            ),
-        ),
-        Factor(
-            "sent", values=plain({"all that was made": 1, "what left the sender": 0.5}), kind="definition"
-        ),
-        Factor(
-            "lost", values=plain({"in the network": 1, "all that did not arrive": 0.5}), kind="definition"
-        ),
-        Factor(
-            "late",
-            values=plain({"gap above 75 ms": 1, "gap in excess of the sender's": 1}),
-            kind="definition",
-        ),
-        Factor(
-            "clock",
-            values=(
-                Value("10 ms"),
-                Value("100 ms", changes=tcp(tick="100 ms"), plausibility=0.5),
-                Value("500 ms", changes=tcp(tick="500 ms"), plausibility=0.5),
-            ),
-            kind="coarse clock",
-        ),
-        Factor(
-            "acknowledgements",
-            values=(
-                Value("each"),
-                Value("delayed", changes=tcp(delayed_ack=True), plausibility=0.5),
-            ),
-        ),
-        Factor(
-            "window",
-            values=(
-                Value("64 packets"),
-                Value("20 packets", changes=tcp(receiver_window=20), plausibility=0.25),
-            ),
-        ),
-        Factor(
-            "jitter",
-            values=(
-                Value("a packet's time on the dumbbell"),
-                Value("none", changes=tcp(p.DUMBBELL, send_jitter="0 s")),
-                Value("1 ms", changes=tcp(send_jitter="1 ms"), plausibility=0.5),
-            ),
-            kind="phase effect",
-        ),
-        Factor(
-            "recovery",
-            values=(
-                Value("Reno's"),
-                Value("NewReno's", changes=tcp(recovery="newreno"), plausibility=0.5),
-                Value("with SACK", changes=tcp(recovery="sack"), plausibility=0.25),
-            ),
-        ),
-        Factor(
-            "headers",
-            values=(
-                Value("of every protocol"),
-                Value("as ns-2 counts", changes=_as_ns2_counts),
-            ),
-        ),
-        Factor("buffer-unit", values=plain({"packets": 1, "bytes": 0.5})),
-        Factor(
-            "hop-delay",
-            values=(
-                Value("10 ms"),
-                Value("5 ms", changes=_hops(5)),
-                Value("25 ms", changes=_hops(25)),
-            ),
-        ),
-        Factor(
-            "spread",
-            values=(
-                Value("to 150 ms one way"),
-                Value("to 75 ms one way", changes=_spread),
-            ),
-        ),
-    ),
-)
+CHANGES: Mapping[str, Mapping[str, Changes]] = {
+    "packets": {"and a remainder": _remainders},
+    "stream": {"all layers": _send_layers},
+    "pace": {
+        "at c_K": dvrc(pace="layers"),
+        "as frames are made": dvrc(pace="none"),
+    },
+    "reaction": {"once per round trip": dvrc(reaction="round-trip")},
+    "rise": {"each packet": dvrc(rise="packet")},
+    "alpha": {"a packet per round trip": dvrc(aiamd__unit="packet", aiamd__alpha_rate=None)},
+    "compared": {"requested rate": _compared},
+    "measured-over": {
+        "the epoch": dvrc(measure="epoch"),
+        "a round trip": dvrc(measure_over="1 ms"),
+        "500 ms": dvrc(measure_over="500 ms"),
+    },
+    "gains": {
+        "0.1 and 0.75": dvrc(aiamd__mean_gain=0.1, aiamd__deviation_gain=0.75),
+        "1/2 and 1/2": dvrc(aiamd__mean_gain=0.5, aiamd__deviation_gain=0.5),
+    },
+    "ceiling": {"a quarter above": dvrc(headroom=0.25)},
+    "timeout": {"as printed": dvrc(timeout__least="0 s")},
+    "layers": {
+        "five of 200 kb/s": layered([200] * 5),
+        "half as much": layered([64, 64, 64, 128, 192]),
+    },
+    "group": {"IBBPBBPBBPBBPBB": _group},
+    "losses": {
+        "q but for the first": lossy(other=0.15),
+        "rounds of 100": lossy(mean_length=100.0),
+    },
+    "buffers": {
+        "rate × one way": buffers(0.5),
+        "twice that": buffers(2.0),
+    },
+    "hosts": {"50 packets": _fifty},
+    "rates": {
+        "5 and 10 Mb/s": _first_slower,
+        "20 Mb/s": _speed_up_links,
+    },
+    "minimum-timeout": {"1 s": tcp(min_rto="1 s")},
+    "starts": {"together": _together},
+    "reports": {
+        "reduced minimum": rtcp(reduced_minimum=True),
+        "2 and 1 %": rtcp(drop_above=0.02, add_below=0.01),
+    },
+    "clock": {
+        "100 ms": tcp(tick="100 ms"),
+        "500 ms": tcp(tick="500 ms"),
+    },
+    "acknowledgements": {"delayed": tcp(delayed_ack=True)},
+    "window": {"20 packets": tcp(receiver_window=20)},
+    "jitter": {
+        "none": tcp(p.DUMBBELL, send_jitter="0 s"),
+        "1 ms": tcp(send_jitter="1 ms"),
+    },
+    "recovery": {
+        "NewReno's": tcp(recovery="newreno"),
+        "with SACK": tcp(recovery="sack"),
+    },
+    "headers": {"as ns-2 counts": _as_ns2_counts},
+    "hop-delay": {
+        "5 ms": _hops(5),
+        "25 ms": _hops(25),
+    },
+    "spread": {"to 75 ms one way": _spread},
+}
 
 
-def applied(found: Readings, grid: Grid, reading: Reading) -> Grid:
-    """The grid under a reading, complete: where buffers count bytes, products in packets give way to them."""
-    grid = found.apply(grid, reading)
-    before = grid.settings
-    if reading["buffer-unit"] == "packets" or before is None:
-        return grid
-    capacities = in_bytes(reading)
-
-    def settings(labels: dict[str, Label]) -> Overrides:
-        kept = {path: value for path, value in before(labels).items() if ".queue.capacity." not in path}
-        return {**kept, **capacities(grid.id, labels)}
-
-    return replace(grid, settings=settings)
-
-
-def readings() -> Readings:
-    """All of it."""
-
-    def whole(reading: Reading) -> Study:
-        from fairwave_studies.video import under
-
-        return under(reading)
-
-    def essential(reading: Reading) -> Study:
-        from fairwave_studies.video import essentials
-
-        return essentials(reading)
-
-    return Readings(FACTORS, whole, essential, shortened=texts.shortened(__file__))
+def joint_changes(case: Case) -> list[Changes]:
+    """Buffers in bytes: they replace the capacities in packets that other factors set."""
+    return [] if case.reading["buffer-unit"] == "packets" else [count_bytes(case.reading)]

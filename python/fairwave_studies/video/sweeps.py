@@ -11,9 +11,9 @@ from fairwave_report.figures import Panel, draw_panel
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
 from fairwave_studies.video.claims import TCP_SHARE, VIDEO_SHARE, MeasuredTerms
-from fairwave_studies.video.figures import fullness, hops_of_others, one_legend, room_above
 from fairwave_studies.video.systems import DVRC, TFRC
-from fairwave_study.study import Figure
+from fairwave_studies.video.traces import draw_legend, fullness, hops_of_others, room_above
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 X = "videos"
 
@@ -57,7 +57,7 @@ def _fairness(canvas: Canvas, data: Data) -> pl.DataFrame:
         summary = data.measured(measure, grid).summary(["flows", "transport"])
         draw_panel(axes, Panel(summary, "flows", "transport", measure.label, X, title))
         numbers.append(summary.select(pl.lit(title).alias("panel"), pl.all()))
-    one_legend(canvas, rows[0])
+    draw_legend(canvas, rows[0])
     return pl.concat(numbers)
 
 
@@ -83,7 +83,7 @@ def _friendliness(canvas: Canvas, data: Data, *, name: str) -> pl.DataFrame:
         )  # fmt: skip
         numbers.append(summary.select(pl.lit(crowd).alias("tcp"), pl.all()))
     room_above(rows, numbers)
-    one_legend(canvas, rows[0])
+    draw_legend(canvas, rows[0])
     return pl.concat(numbers)
 
 

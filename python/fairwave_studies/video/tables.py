@@ -9,16 +9,16 @@ import polars as pl
 from fairwave.measuring.statistics import interval
 from fairwave_studies.video import points as p
 from fairwave_studies.video import quantities as q
-from fairwave_studies.video.figures import PUBLISHED_COV
 from fairwave_studies.video.systems import DVRC, TFRC
-from fairwave_study.study import Table
+from fairwave_studies.video.traces import PUBLISHED_COV
+from fairwave_study.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairwave.measuring.measures import Measure
     from fairwave.measuring.statistics import Interval
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 
 def _smoothness(data: Data) -> pl.DataFrame:
@@ -220,62 +220,58 @@ def _friendliness(data: Data) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def tables() -> list[Table]:
-    """All tables."""
-    return [
-        Table(
-            "smoothness",
-            "One video beside two TCP flows",
-            (p.SINGLE, p.BULK),
-            _smoothness,
-            "paper 002 §5.1",
-            "Coefficient of variation over bins of 150 ms, as video and with data that never ends.",
-        ),
-        Table(
-            "distances",
-            "Beside the printed numbers",
-            (p.SINGLE, p.BULK, p.FRIENDLY),
-            _distances,
-            "paper 002 §5.1, §5.4",
-            "All that the paper prints as a number of its results.",
-        ),
-        Table(
-            "mechanisms",
-            "Other ways to send a video at several rates",
-            (p.MECHANISMS,),
-            _mechanisms,
-            "beyond paper 002",
-            "Reverse-traffic topology. Decodable layers of simulcast are those of a layered video of the "
-            "same rate; with allocated layers a layer is coded at less than its full rate; with frames left out there "
-            "is one.",
-        ),
-        Table("cross-traffic", "With cross traffic", (p.CROSS,), _cross, "paper 002, Figures 8–10"),
-        Table(
-            "reverse-traffic",
-            "With reverse and bursty traffic",
-            (p.REVERSE,),
-            _reverse,
-            "paper 002, Figures 12–14",
-        ),
-        Table(
-            "friendliness", "Normalised throughput", (p.FRIENDLY,), _friendliness, "paper 002, Figures 15–16"
-        ),
-        Table("chain", "Over five hops", (p.CHAIN,), _chain, "paper 002, Figures 18–20"),
-        Table(
-            "judgements",
-            "Losses judged, against the truth",
-            (p.JUDGED,),
-            _judged,
-            "paper 002 §3.2",
-            "One video over DVRC at 1 Mb/s. n/a: no loss of that cause, or none taken for it. Informedness "
-            "is the sum of both recalls less 100 %: nothing for a judge who knows nothing of the cause.",
-        ),
-        Table(
-            "adaptation",
-            "Layers over time",
-            (p.ADAPTATION,),
-            _adaptation,
-            "paper 002 §3.3",
-            "Means over five videos; reverse-traffic topology.",
-        ),
-    ]
+TABLES = (
+    Table(
+        "smoothness",
+        "One video beside two TCP flows",
+        (p.SINGLE, p.BULK),
+        _smoothness,
+        "paper 002 §5.1",
+        "Coefficient of variation over bins of 150 ms, as video and with data that never ends.",
+    ),
+    Table(
+        "distances",
+        "Beside the printed numbers",
+        (p.SINGLE, p.BULK, p.FRIENDLY),
+        _distances,
+        "paper 002 §5.1, §5.4",
+        "All that the paper prints as a number of its results.",
+    ),
+    Table(
+        "mechanisms",
+        "Other ways to send a video at several rates",
+        (p.MECHANISMS,),
+        _mechanisms,
+        "beyond paper 002",
+        "Reverse-traffic topology. Decodable layers of simulcast are those of a layered video of the "
+        "same rate; with allocated layers a layer is coded at less than its full rate; with frames left out there "
+        "is one.",
+    ),
+    Table("cross-traffic", "With cross traffic", (p.CROSS,), _cross, "paper 002, Figures 8–10"),
+    Table(
+        "reverse-traffic",
+        "With reverse and bursty traffic",
+        (p.REVERSE,),
+        _reverse,
+        "paper 002, Figures 12–14",
+    ),
+    Table("friendliness", "Normalised throughput", (p.FRIENDLY,), _friendliness, "paper 002, Figures 15–16"),
+    Table("chain", "Over five hops", (p.CHAIN,), _chain, "paper 002, Figures 18–20"),
+    Table(
+        "judgements",
+        "Losses judged, against the truth",
+        (p.JUDGED,),
+        _judged,
+        "paper 002 §3.2",
+        "One video over DVRC at 1 Mb/s. n/a: no loss of that cause, or none taken for it. Informedness "
+        "is the sum of both recalls less 100 %: nothing for a judge who knows nothing of the cause.",
+    ),
+    Table(
+        "adaptation",
+        "Layers over time",
+        (p.ADAPTATION,),
+        _adaptation,
+        "paper 002 §3.3",
+        "Means over five videos; reverse-traffic topology.",
+    ),
+)

@@ -8,24 +8,22 @@ claims' own words are in `claims.toml`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from fairwave_studies.voice import contention as first
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice import varying
-from fairwave_studies.voice.explanations import EXPLANATIONS
-from fairwave_studies.voice.points import CALLS
 from fairwave_studies.voice.quantities import ShareDefinition
-from fairwave_study import texts
-from fairwave_study.claims import Claim, Evidence, Part
+from fairwave_study.claims import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
+
+    Test = Callable[[Data], Evidence]
 
 
 class ClaimTest(Protocol):
@@ -52,9 +50,6 @@ SINGLE: Mapping[str, ClaimTest] = {
 }  # fmt: skip
 """The tests of the others."""
 
-STATEMENTS = texts.claims(__file__, [*PARTS, *SINGLE])
-"""The claims in words."""
-
 TIMELY = (
     "V4", "V5", "V10", "V12", "V13", "V14", "V15", "V17", "V18", "V23", "V24", "V25", "V27", "V29", "V30", "V32", "V33",
     "V34", "V35", "V37", "V38", "V39",
@@ -78,41 +73,37 @@ OTHERWISE: Mapping[str, Mapping[str, ClaimTest]] = {
 """Other senses of a claim's words, most of them stricter."""
 
 
-def evidence(name: str, data: Data, how: ShareDefinition) -> Evidence:
-    """What a claim comes down to by one meaning of *timely* and *sent*."""
+def tests(case: Case) -> dict[str, Test | dict[str, Test]]:
+    """Claim to its test, or to the tests of its parts, by what the reading takes *timely* and *sent* for."""
+    how = q.define_shares(case.reading)
+    found: dict[str, Test | dict[str, Test]] = {
+        name: partial(_apply, test, how) for name, test in SINGLE.items()
+    }
+    for name, several in PARTS.items():
+        found[name] = {words: partial(_apply, test, how) for words, test in several.items()}
+    return found
+
+
+def wordings(case: Case) -> dict[str, dict[str, Test]]:
+    """Claim to its other wordings; for claims of timeliness also by each other meaning of *timely*."""
+    how = q.define_shares(case.reading)
+    found: dict[str, dict[str, Test]] = {
+        name: {words: partial(_apply, test, how) for words, test in several.items()}
+        for name, several in OTHERWISE.items()
+    }
+    for name in TIMELY:
+        for words, timely in q.TIMELY.items():
+            found.setdefault(name, {})[words] = partial(evidence, name, how._replace(timely=timely))
+    return found
+
+
+def evidence(name: str, how: ShareDefinition, data: Data) -> Evidence:
+    """The comparisons of a claim by one meaning of *timely* and *sent*."""
     if name in SINGLE:
         return SINGLE[name](data, how)
     several = [test(data, how).as_part(words) for words, test in PARTS[name].items()]
     return Evidence([one for found in several for one in found.comparisons])
 
 
-def claims(reading: Reading) -> list[Claim]:
-    """All claims, in order, judged as the reading says."""
-    how = q.ways(reading)
-    found = []
-    for name, (statement, source, assumptions) in STATEMENTS.items():
-        wordings = {words: partial(_by, test, how) for words, test in OTHERWISE.get(name, {}).items()}
-        if name in TIMELY:
-            others = {words: how._replace(timely=timely) for words, timely in q.TIMELY.items()}
-            wordings |= {words: partial(_wholly, name, other) for words, other in others.items()}
-        parts = tuple(Part(words, partial(_by, test, how)) for words, test in PARTS.get(name, {}).items())
-        claim = Claim(
-            name,
-            statement,
-            f"paper{'s' if ';' in source else ''} {source}",
-            (CALLS,),
-            notes=EXPLANATIONS.get(name, {}),
-            assumptions=assumptions,
-            wordings=wordings,
-            parts=parts,
-        )
-        found.append(claim if parts else replace(claim, test=partial(_by, SINGLE[name], how)))
-    return found
-
-
-def _by(test: ClaimTest, how: ShareDefinition, data: Data) -> Evidence:
+def _apply(test: ClaimTest, how: ShareDefinition, data: Data) -> Evidence:
     return test(data, how)
-
-
-def _wholly(name: str, how: ShareDefinition, data: Data) -> Evidence:
-    return evidence(name, data, how)

@@ -24,27 +24,27 @@ from fairwave_studies.voice.selecting import (
     UDP,
     VEGAS,
     WESTWOOD,
-    beside,
-    both,
     change,
+    compare_scenarios,
     contended,
     high,
-    in_both,
     lines,
+    name_traffic,
     on_the_mean,
     part,
 )
 from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.comparisons import (
-    above,
-    at_least,
-    at_most,
-    below,
+    describe_point,
     grows_from,
     highest,
+    is_above,
+    is_at_least,
+    is_at_most,
+    is_below,
+    join,
     lowest,
     shrinks_from,
-    where,
 )
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
     from fairwave_studies.voice.quantities import ShareDefinition
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 ALONE, BESIDE = "calls alone (000)", "beside 10 transfers (001)"
 """Names of the parts of claims that both papers make."""
@@ -62,7 +62,7 @@ HIGH_IN_001 = 60
 """Calls from which on 001 sees high contention ('above 40 flows')."""
 
 
-def by_paper(
+def compare_by_paper(
     measure: Callable[[ShareDefinition], Measure], compare: Callable[[Measured], Evidence]
 ) -> dict[str, Any]:
     """A comparison in the first scenario of either paper, at all numbers of calls: a part for each."""
@@ -72,7 +72,7 @@ def by_paper(
     }
 
 
-def by_paper_high(
+def compare_high_load(
     measure: Callable[[ShareDefinition], Measure], compare: Callable[[Measured], Evidence]
 ) -> dict[str, Any]:
     """The same at high contention."""
@@ -98,20 +98,20 @@ def loss(how: ShareDefinition) -> Measure:
 
 
 def _slightly_higher(measured: Measured) -> Evidence:
-    nowhere_lower = at_least(measured, UDP, TCPS, margin=SLIGHT)
+    nowhere_lower = is_at_least(measured, UDP, TCPS, margin=SLIGHT)
     return nowhere_lower & on_the_mean(measured, lambda mean: highest(mean, UDP, TCPS))
 
 
-V1 = by_paper(goodput, _slightly_higher)
+V1 = compare_by_paper(goodput, _slightly_higher)
 
 
 def v1_everywhere(data: Data, _: ShareDefinition) -> Evidence:
     """V1 in its strictest sense."""
-    return in_both(data, q.GOODPUT, lambda measured: at_least(measured, UDP, TCPS, margin=EQUAL))
+    return compare_scenarios(data, q.GOODPUT, lambda measured: is_at_least(measured, UDP, TCPS, margin=EQUAL))
 
 
-V2 = by_paper_high(goodput, lambda measured: lowest(measured, WESTWOOD))
-V3 = by_paper_high(loss, lambda measured: highest(measured, WESTWOOD, (VEGAS, REAL)))
+V2 = compare_high_load(goodput, lambda measured: lowest(measured, WESTWOOD))
+V3 = compare_high_load(loss, lambda measured: highest(measured, WESTWOOD, (VEGAS, REAL)))
 
 
 def _index_alone(data: Data, how: ShareDefinition) -> Measured:
@@ -134,7 +134,7 @@ def _late(ftp: int, contention: tuple[int, ...]) -> Callable[[Data, ShareDefinit
         delayed = part(data, q.delayed(how), ftp=ftp, flows=(40, *contention))
         delayed = delayed.select(transport=UDP).drop_axes("transport")
         rises = (grows_from(delayed, "flows", 40, flows, factor=2) for flows in contention)
-        return both(*rises, above(delayed.select(flows=list(contention)), SIGNIFICANT))
+        return join(*rises, is_above(delayed.select(flows=list(contention)), SIGNIFICANT))
 
     return test
 
@@ -156,7 +156,7 @@ V6 = {ALONE: _fairest(0), BESIDE: _fairest(10)}
 
 def v6_everywhere(data: Data, _: ShareDefinition) -> Evidence:
     """V6 in its strictest sense."""
-    return in_both(data, q.FAIRNESS, lambda measured: highest(measured, REAL))
+    return compare_scenarios(data, q.FAIRNESS, lambda measured: highest(measured, REAL))
 
 
 def v7(data: Data, _: ShareDefinition) -> Evidence:
@@ -165,12 +165,14 @@ def v7(data: Data, _: ShareDefinition) -> Evidence:
     return shrinks_from(measured, "flows", 80, 120)
 
 
-V8 = by_paper(loss, lambda measured: lines(lowest(measured, UDP, TCPS), SIGNIFICANT))
+V8 = compare_by_paper(loss, lambda measured: lines(lowest(measured, UDP, TCPS), SIGNIFICANT))
 
 
 def v8_everywhere(data: Data, how: ShareDefinition) -> Evidence:
     """V8 in its strictest sense."""
-    return in_both(data, q.loss(how.sent), lambda measured: at_most(measured, UDP, TCPS, margin=EQUAL))
+    return compare_scenarios(
+        data, q.loss(how.sent), lambda measured: is_at_most(measured, UDP, TCPS, margin=EQUAL)
+    )
 
 
 def _udp_alone(data: Data, how: ShareDefinition) -> Measured:
@@ -182,25 +184,27 @@ def _few(measured: Measured) -> Measured:
 
 
 V18 = {
-    "satisfies with up to 40 calls": lambda data, how: above(_few(_udp_alone(data, how)), SATISFACTORY),
-    "does not with 80 and more": lambda data, how: below(contended(_udp_alone(data, how), 80), SATISFACTORY),
+    "satisfies with up to 40 calls": lambda data, how: is_above(_few(_udp_alone(data, how)), SATISFACTORY),
+    "does not with 80 and more": lambda data, how: is_below(
+        contended(_udp_alone(data, how), 80), SATISFACTORY
+    ),
 }
 
 
 def v19(data: Data, _: ShareDefinition) -> Evidence:
     """Beside 10 transfers Vegas is less fair than Real."""
-    return beside(10, lowest(contended(part(data, q.FAIRNESS, ftp=10), HIGH_IN_001), VEGAS, (REAL,)))
+    return name_traffic(10, lowest(contended(part(data, q.FAIRNESS, ftp=10), HIGH_IN_001), VEGAS, (REAL,)))
 
 
 def v19_lowest(data: Data, _: ShareDefinition) -> Evidence:
     """Beside 10 transfers Vegas is the least fair of the four."""
-    return beside(10, lowest(contended(part(data, q.FAIRNESS, ftp=10), HIGH_IN_001), VEGAS))
+    return name_traffic(10, lowest(contended(part(data, q.FAIRNESS, ftp=10), HIGH_IN_001), VEGAS))
 
 
 def v20(data: Data, how: ShareDefinition) -> Evidence:
     """Beside 10 transfers UDP loses least, on the mean over calls."""
     measured = part(data, q.loss(how.sent), ftp=10)
-    return beside(10, on_the_mean(measured, lambda mean: lowest(mean, UDP, TCPS)))
+    return name_traffic(10, on_the_mean(measured, lambda mean: lowest(mean, UDP, TCPS)))
 
 
 def _falls_behind(ftp: int, most: int) -> Callable[[Data, ShareDefinition], Evidence]:
@@ -218,7 +222,7 @@ V21 = {ALONE: _falls_behind(0, 120), BESIDE: _falls_behind(10, 80)}
 
 def _goodput_order(one: str, rivals: tuple[str, ...]) -> Callable[[Data, ShareDefinition], Evidence]:
     def test(data: Data, _: ShareDefinition) -> Evidence:
-        return in_both(
+        return compare_scenarios(
             data, q.GOODPUT, lambda measured: on_the_mean(measured, lambda mean: highest(mean, one, rivals))
         )
 
@@ -254,17 +258,17 @@ def _udp_beside(data: Data, how: ShareDefinition) -> Measured:
 
 
 V24 = {
-    "does not satisfy": lambda data, how: below(_udp_beside(data, how), SATISFACTORY),
+    "does not satisfy": lambda data, how: is_below(_udp_beside(data, how), SATISFACTORY),
     "the less, the more calls": lambda data, how: shrinks_from(_udp_beside(data, how), "flows", 40, 80),
 }
 
 
 def v24_contended(data: Data, how: ShareDefinition) -> Evidence:
     """V24 at high contention only."""
-    return below(contended(_udp_beside(data, how), HIGH_IN_001), SATISFACTORY)
+    return is_below(contended(_udp_beside(data, how), HIGH_IN_001), SATISFACTORY)
 
 
-V25 = by_paper_high(q.delayed, lambda measured: highest(measured, WESTWOOD, (VEGAS, REAL)))
+V25 = compare_high_load(q.delayed, lambda measured: highest(measured, WESTWOOD, (VEGAS, REAL)))
 
 
 def _first_bottleneck(measure: Measure) -> Callable[[Data, ShareDefinition], Evidence]:
@@ -283,7 +287,7 @@ def v36(data: Data, how: ShareDefinition) -> Evidence:
     measured = (
         part(data, q.loss(how.sent), ftp=0, flows=(80, 120)).select(transport=UDP).drop_axes("transport")
     )
-    return above(measured, SIGNIFICANT)
+    return is_above(measured, SIGNIFICANT)
 
 
 def _hurts(ftp: int) -> Callable[[Data, ShareDefinition], Evidence]:
@@ -318,7 +322,7 @@ def v38(data: Data, how: ShareDefinition) -> Evidence:
     for ftp in (0, 10):
         measured = part(data, q.index(how), ftp=ftp)
         for one in TCPS:
-            found += beside(ftp, highest(measured, one, (UDP,))).comparisons
+            found += name_traffic(ftp, highest(measured, one, (UDP,))).comparisons
     return Evidence(found, "any")
 
 
@@ -331,7 +335,7 @@ def _varies(measure: Callable[[ShareDefinition], Measure]) -> Callable[[Data, Sh
             measured = part(data, measure(how), ftp=ftp)
             far = [
                 Comparison(
-                    f"distance from the mean at {where(point)}",
+                    f"distance from the mean at {describe_point(point)}",
                     _distance(measured.samples(**point)),
                     SIGNIFICANT,
                     "below",
@@ -339,7 +343,7 @@ def _varies(measure: Callable[[ShareDefinition], Measure]) -> Callable[[Data, Sh
                 )
                 for point in measured.points()
             ]
-            found += beside(ftp, Evidence(far)).comparisons
+            found += name_traffic(ftp, Evidence(far)).comparisons
         return Evidence(found)
 
     return test

@@ -14,7 +14,6 @@ from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import TCPS
 from fairwave_studies.voice.selecting import part
 from fairwave_study.experiments import Experiment, Side
-from fairwave_study.paragraphs import Paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,12 +22,9 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measures import Measure
     from fairwave.runs.axes import Label
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
     Quantity = Callable[[Data], NDArray[np.float64]]
-
-WORDS = Paragraphs(__file__)
-"""The paragraphs, in `experiments.toml`."""
 
 UDP, VEGAS, WESTWOOD, REAL = "udp", *TCPS
 TRANSPORT = "flow.voice.transport"
@@ -49,7 +45,7 @@ def _header_for_vegas(_: str, labels: dict[str, Label]) -> dict[str, Any]:
     return {f"{TRANSPORT}.header": "40 B"} if labels["transport"] == VEGAS else {}
 
 
-def at(measure: Measure, transport: str, flows: int, ftp: int, **labels: Any) -> Quantity:
+def sample(measure: Measure, transport: str, flows: int, ftp: int, **labels: Any) -> Quantity:
     """A measure at one point, one number per seed."""
     return lambda data: part(data, measure, ftp=ftp, flows=(flows,), **labels).samples(transport=transport)
 
@@ -58,7 +54,7 @@ def _fall(measure: Measure, transport: str, flows: int) -> Quantity:
     """From no errors to 0.05, in % of what it was."""
 
     def taken(data: Data) -> NDArray[np.float64]:
-        none, many = (at(measure, transport, flows, 20, per=per)(data) for per in (0.0, 0.05))
+        none, many = (sample(measure, transport, flows, 20, per=per)(data) for per in (0.0, 0.05))
         fall: NDArray[np.float64] = (1 - many / none) * 100
         return fall
 
@@ -68,16 +64,16 @@ def _fall(measure: Measure, transport: str, flows: int) -> Quantity:
 def _widening(data: Data) -> NDArray[np.float64]:
     """By how much less transfers keep beside UDP than beside the TCPs, from 40 calls to 120, with 20 transfers."""
 
-    def behind(flows: int) -> NDArray[np.float64]:
-        left = [at(q.FTP_GOODPUT, one, flows, 20)(data) for one in TCPS]
-        less: NDArray[np.float64] = np.mean(left, axis=0) - at(q.FTP_GOODPUT, UDP, flows, 20)(data)
+    def shortfall(flows: int) -> NDArray[np.float64]:
+        left = [sample(q.FTP_GOODPUT, one, flows, 20)(data) for one in TCPS]
+        less: NDArray[np.float64] = np.mean(left, axis=0) - sample(q.FTP_GOODPUT, UDP, flows, 20)(data)
         return less
 
-    widened: NDArray[np.float64] = behind(120) - behind(40)
+    widened: NDArray[np.float64] = shortfall(120) - shortfall(40)
     return widened
 
 
-def _nothing_new(payload: int) -> Quantity:
+def _repeated_share(payload: int) -> Quantity:
     """What of R1's bytes for 80 of Westwood's calls beside 20 transfers brings no speech that is new, in %.
 
     Copies, and what is lost behind R1. R1 carries 2 Mb/s, and a segment 40 bytes of header.
@@ -85,8 +81,8 @@ def _nothing_new(payload: int) -> Quantity:
 
     def taken(data: Data) -> NDArray[np.float64]:
         label = f"{payload} B"
-        carried = at(q.FIRST_USE, WESTWOOD, 80, 20, payload=label)(data) / 100 * 2
-        speech = at(q.GOODPUT, WESTWOOD, 80, 20, payload=label)(data)
+        carried = sample(q.FIRST_USE, WESTWOOD, 80, 20, payload=label)(data) / 100 * 2
+        speech = sample(q.GOODPUT, WESTWOOD, 80, 20, payload=label)(data)
         nothing_new: NDArray[np.float64] = (1 - speech * (payload + 40) / payload / carried) * 100
         return nothing_new
 
@@ -163,20 +159,18 @@ FIRST = (
             Side(NARROW, {"first-bottleneck": "1.2 Mb/s"}),
             Side(RENO, {"first-bottleneck": "1.2 Mb/s"}, _reno_for_westwood),
         ),
-        WORDS("why-V2"),
-        {DROPPED: at(q.FIRST_DROPS, WESTWOOD, 80, 10), ITS_GOODPUT: at(q.GOODPUT, WESTWOOD, 80, 10)},
+        {DROPPED: sample(q.FIRST_DROPS, WESTWOOD, 80, 10), ITS_GOODPUT: sample(q.GOODPUT, WESTWOOD, 80, 10)},
     ),
     Experiment(
         "why-V4",
         "V4",
         "Headers, which ns-2 adds to Real's segments and not to Vegas's; then NewReno in Real's place.",
         (Side(NS2), Side(BARE, {"headers": "none"}), Side(NEWRENO, {"headers": "none"}, _newreno_for_real)),
-        WORDS("why-V4"),
         {
-            REALS_INDEX: at(INDEX, REAL, 80, 0),
-            REALS_DROPS: at(q.FIRST_DROPS, REAL, 80, 0),
-            REALS_TIMEOUTS: at(q.TIMEOUTS, REAL, 120, 0),
-            VEGAS_TIMEOUTS: at(q.TIMEOUTS, VEGAS, 120, 0),
+            REALS_INDEX: sample(INDEX, REAL, 80, 0),
+            REALS_DROPS: sample(q.FIRST_DROPS, REAL, 80, 0),
+            REALS_TIMEOUTS: sample(q.TIMEOUTS, REAL, 120, 0),
+            VEGAS_TIMEOUTS: sample(q.TIMEOUTS, VEGAS, 120, 0),
         },
     ),
     Experiment(
@@ -188,8 +182,7 @@ FIRST = (
             Side(DELAY, {"timely": "one-way delay"}),
             Side(DEEP, {"timely": "one-way delay", "buffers": "75 kB"}),
         ),
-        WORDS("why-V5"),
-        {SLOWEST: at(q.DELAY_P95, UDP, 120, 0)},
+        {SLOWEST: sample(q.DELAY_P95, UDP, 120, 0)},
     ),
     Experiment(
         "why-V9",
@@ -201,7 +194,6 @@ FIRST = (
             Side(COUNTED, {**ROOM, "headers": "as ns-2, UDP with 40 bytes"}),
             Side(VEGAS_TOO, {**ROOM, "headers": "as ns-2, UDP with 40 bytes"}, _header_for_vegas),
         ),
-        WORDS("why-V9"),
     ),
     Experiment(
         "why-V11",
@@ -212,8 +204,7 @@ FIRST = (
             Side(EVEN, {"headers": "none"}),
             Side(OPEN, {"headers": "none", "first-bottleneck": "4 Mb/s"}),
         ),
-        WORDS("why-V11"),
-        {LEFT: at(q.FTP_GOODPUT, UDP, 120, 20), WIDER: _widening},
+        {LEFT: sample(q.FTP_GOODPUT, UDP, 120, 20), WIDER: _widening},
     ),
     Experiment(
         "why-V14",
@@ -224,7 +215,6 @@ FIRST = (
             Side(ARRIVAL, {"timely": ARRIVAL}),
             Side(CROWDED, {"timely": ARRIVAL, "first-bottleneck": "1.2 Mb/s"}),
         ),
-        WORDS("why-V14"),
         {UDP_FALL: _fall(q.GOODPUT, UDP, 80), REAL_FALL: _fall(q.GOODPUT, REAL, 80)},
     ),
     Experiment(
@@ -232,10 +222,9 @@ FIRST = (
         "V16",
         "Whether R2 limits packets; then Reno in Westwood's place, which takes its estimate away.",
         (Side(PACKETS), Side(BYTES, ROOM), Side(ESTIMATE_OFF, ROOM, _reno_for_westwood)),
-        WORDS("why-V16"),
         {
-            NOTHING_160: _nothing_new(160),
-            NOTHING_500: _nothing_new(500),
+            NOTHING_160: _repeated_share(160),
+            NOTHING_500: _repeated_share(500),
         },
     ),
 )
@@ -272,11 +261,11 @@ def _named(name: str, transport: str, flows: int, ftp: int = 0, unit: str = "") 
     return f"{name}, {SHORT[transport]}, {where}{unit}"
 
 
-def _each(
+def _samples(
     measure: Measure, flows: int, ftp: int, name: str, unit: str = "", among: tuple[str, ...] = EVERY, **labels: Any
 ) -> dict[str, Quantity]:  # fmt: skip
     """A measure of each transport at one point."""
-    return {_named(name, one, flows, ftp, unit): at(measure, one, flows, ftp, **labels) for one in among}
+    return {_named(name, one, flows, ftp, unit): sample(measure, one, flows, ftp, **labels) for one in among}
 
 
 def _falls(flows: int, among: tuple[str, ...] = EVERY) -> dict[str, Quantity]:
@@ -288,19 +277,19 @@ def _less(first: Quantity, second: Quantity) -> Quantity:
     return lambda data: first(data) - second(data)
 
 
-def _within(transport: str, flows: int, threshold: float) -> Quantity:
+def _index_at(transport: str, flows: int, threshold: float) -> Quantity:
     """The index at a threshold in ms, beside 20 transfers."""
-    return at(q.index_by_threshold(q.ShareDefinition()), transport, flows, 20, threshold=threshold)
+    return sample(q.index_by_threshold(q.ShareDefinition()), transport, flows, 20, threshold=threshold)
 
 
 def _late_by(transport: str, flows: int, threshold: float) -> Quantity:
     """The share that comes late at a threshold in ms, beside 20 transfers."""
-    return at(q.delayed_by_threshold(q.ShareDefinition()), transport, flows, 20, threshold=threshold)
+    return sample(q.delayed_by_threshold(q.ShareDefinition()), transport, flows, 20, threshold=threshold)
 
 
 def _kilobits_each(measure: Measure, transport: str, ftp: int, count: int) -> Quantity:
     """What one of so many flows gets beside 120 calls, kb/s."""
-    whole = at(measure, transport, 120, ftp)
+    whole = sample(measure, transport, 120, ftp)
     return lambda data: whole(data) / count * 1e3
 
 
@@ -308,7 +297,7 @@ def _strays(measure: Measure, transport: str, flows: int) -> Quantity:
     """By how much a run of calls alone is off the mean over runs, in %."""
 
     def taken(data: Data) -> NDArray[np.float64]:
-        found = at(measure, transport, flows, 0)(data)
+        found = sample(measure, transport, flows, 0)(data)
         off: NDArray[np.float64] = np.abs(found / found.mean() - 1) * 100
         return off
 
@@ -318,120 +307,114 @@ def _strays(measure: Measure, transport: str, flows: int) -> Quantity:
 FURTHER = (
     Experiment(
         "why-V1", "V1", "Packet errors on the last hop; then headers.", (AS_BASE_SIDE, NO_ERRORS, ALL_COUNTED),
-        WORDS("why-V1"),
-        {**_each(q.GOODPUT, 40, 10, "goodput", " (Mb/s)"), **_each(q.GOODPUT, 120, 0, "goodput", " (Mb/s)")},
+        {**_samples(q.GOODPUT, 40, 10, "goodput", " (Mb/s)"), **_samples(q.GOODPUT, 120, 0, "goodput", " (Mb/s)")},
     ),
     Experiment(
         "why-V6", "V6", "Headers, which ns-2 adds to Real's segments and not to Vegas's.", (AS_BASE_SIDE, NO_HEADERS),
-        WORDS("why-V6"), {**_each(q.FAIRNESS, 120, 0, "fairness"), **_each(q.FAIRNESS, 80, 10, "fairness")},
+        {**_samples(q.FAIRNESS, 120, 0, "fairness"), **_samples(q.FAIRNESS, 80, 10, "fairness")},
     ),
     Experiment(
-        "why-V7", "V7", "R1's rate; then the clock of timeouts.", (AS_BASE_SIDE, WIDE_FIRST, COARSE), WORDS("why-V7"),
+        "why-V7", "V7", "R1's rate; then the clock of timeouts.", (AS_BASE_SIDE, WIDE_FIRST, COARSE),
         {
-            **{_named("fairness", VEGAS, one): at(q.FAIRNESS, VEGAS, one, 0) for one in (80, 120)},
+            **{_named("fairness", VEGAS, one): sample(q.FAIRNESS, VEGAS, one, 0) for one in (80, 120)},
             **{
-                _named("repaired by timeout", VEGAS, one, 0, " (%)"): at(q.TIMEOUTS, VEGAS, one, 0)
+                _named("repaired by timeout", VEGAS, one, 0, " (%)"): sample(q.TIMEOUTS, VEGAS, one, 0)
                 for one in (80, 120)
             },
         },
     ),
     Experiment(
-        "why-V8", "V8", "What counts as sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, ALL_COUNTED), WORDS("why-V8"),
-        {**_each(LOST, 120, 0, "lost", " (%)"), **_each(LOST_OF_WIRED, 120, 0, "lost of what left", " (%)")},
+        "why-V8", "V8", "What counts as sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, ALL_COUNTED),
+        {**_samples(LOST, 120, 0, "lost", " (%)"), **_samples(LOST_OF_WIRED, 120, 0, "lost of what left", " (%)")},
     ),
     Experiment(
         "why-V12", "V12", "Whether Vegas repairs by its own rule; then R1's rate.",
-        (AS_BASE_SIDE, AS_NEWRENO, NARROW_FIRST), WORDS("why-V12"), {**_falls(80), **_falls(120)},
+        (AS_BASE_SIDE, AS_NEWRENO, NARROW_FIRST), {**_falls(80), **_falls(120)},
     ),
     Experiment(
-        "why-V13", "V13", "Whether R2 limits; then headers.", (AS_BASE_SIDE, ROOM_SIDE, NO_HEADERS), WORDS("why-V13"),
+        "why-V13", "V13", "Whether R2 limits; then headers.", (AS_BASE_SIDE, ROOM_SIDE, NO_HEADERS),
         {
             **_falls(80),
-            **_each(q.TIMEOUTS, 80, 20, "repaired by timeout", " (%)", TCPS, per=0.05),
+            **_samples(q.TIMEOUTS, 80, 20, "repaired by timeout", " (%)", TCPS, per=0.05),
             **{
-                f"goodput without errors, {SHORT[one]}, 80 calls (Mb/s)": at(q.GOODPUT, one, 80, 20, per=0.0)
+                f"goodput without errors, {SHORT[one]}, 80 calls (Mb/s)": sample(q.GOODPUT, one, 80, 20, per=0.0)
                 for one in TCPS
             },
         },
     ),
     Experiment(
-        "why-V15", "V15", "What makes a packet late.", (AS_BASE_SIDE, BY_DELAY), WORDS("why-V15"),
+        "why-V15", "V15", "What makes a packet late.", (AS_BASE_SIDE, BY_DELAY),
         {
             **{
                 f"index gains from 100 to 400 ms, {SHORT[one]}, 80 calls":
-                    _less(_within(one, 80, 400.0), _within(one, 80, 100.0))
+                    _less(_index_at(one, 80, 400.0), _index_at(one, 80, 100.0))
                 for one in EVERY
             },
-            **{f"delay, {SHORT[one]}, 80 calls (ms)": at(q.DELAY, one, 80, 20) for one in EVERY},
+            **{f"delay, {SHORT[one]}, 80 calls (ms)": sample(q.DELAY, one, 80, 20) for one in EVERY},
         },
     ),
     Experiment(
         "why-V17", "V17", "Headers, which ns-2 adds to Real's segments and not to Vegas's.", (AS_BASE_SIDE, NO_HEADERS),
-        WORDS("why-V17"),
         {
-            f"index, {SHORT[one]}, {flows} calls, errors of 0.05": at(INDEX, one, flows, 20, per=0.05)
+            f"index, {SHORT[one]}, {flows} calls, errors of 0.05": sample(INDEX, one, flows, 20, per=0.05)
             for one in TCPS
             for flows in (80, 120)
         },
     ),
     Experiment(
         "why-V18", "V18", "R1's rate; then how much a call says.", (AS_BASE_SIDE, WIDE_FIRST, ON_THE_MEAN),
-        WORDS("why-V18"),
         {
-            **{f"UDP's index, {flows} calls": at(INDEX, UDP, flows, 0) for flows in (40, 80, 120)},
-            **{f"dropped at R1, {flows} calls (%)": at(q.FIRST_DROPS, UDP, flows, 0) for flows in (40, 80, 120)},
+            **{f"UDP's index, {flows} calls": sample(INDEX, UDP, flows, 0) for flows in (40, 80, 120)},
+            **{f"dropped at R1, {flows} calls (%)": sample(q.FIRST_DROPS, UDP, flows, 0) for flows in (40, 80, 120)},
         },
     ),
     Experiment(
-        "why-V19", "V19", "R2's rate.", (AS_BASE_SIDE, WIDE_SECOND), WORDS("why-V19"),
+        "why-V19", "V19", "R2's rate.", (AS_BASE_SIDE, WIDE_SECOND),
         {
-            **_each(q.FAIRNESS, 80, 10, "fairness"),
-            **_each(q.TIMEOUTS, 80, 10, "repaired by timeout", " (%)", TCPS),
+            **_samples(q.FAIRNESS, 80, 10, "fairness"),
+            **_samples(q.TIMEOUTS, 80, 10, "repaired by timeout", " (%)", TCPS),
         },
     ),
     Experiment(
         "why-V20", "V20", "What counts as sent; then R2's rate.", (AS_BASE_SIDE, WIRED_SIDE, WIDE_SECOND),
-        WORDS("why-V20"),
-        {**_each(LOST, 80, 10, "lost", " (%)"), **_each(LOST_OF_WIRED, 80, 10, "lost of what left", " (%)")},
+        {**_samples(LOST, 80, 10, "lost", " (%)"), **_samples(LOST_OF_WIRED, 80, 10, "lost of what left", " (%)")},
     ),
     Experiment(
         "why-V24", "V24", "How much a call says; then whether R2's buffer counts packets.",
-        (AS_BASE_SIDE, ON_THE_MEAN, IN_BYTES), WORDS("why-V24"),
+        (AS_BASE_SIDE, ON_THE_MEAN, IN_BYTES),
         {
-            **{f"UDP's index, {flows} calls": at(INDEX, UDP, flows, 10) for flows in (40, 80)},
-            **{f"dropped at R2, {flows} calls (%)": at(q.SHARED_DROPS, UDP, flows, 10) for flows in (40, 80)},
+            **{f"UDP's index, {flows} calls": sample(INDEX, UDP, flows, 10) for flows in (40, 80)},
+            **{f"dropped at R2, {flows} calls (%)": sample(q.SHARED_DROPS, UDP, flows, 10) for flows in (40, 80)},
         },
     ),
     Experiment(
         "why-V25", "V25", "Packet errors; then what buffers count.", (AS_BASE_SIDE, NO_ERRORS, IN_BYTES),
-        WORDS("why-V25"),
         {
-            **_each(LATE_SHARE, 120, 0, "late", " (%)", TCPS),
-            **_each(LOST, 120, 0, "lost", " (%)", TCPS),
-            **_each(LATE_SHARE, 80, 10, "late", " (%)", TCPS),
-            **_each(LOST, 80, 10, "lost", " (%)", TCPS),
+            **_samples(LATE_SHARE, 120, 0, "late", " (%)", TCPS),
+            **_samples(LOST, 120, 0, "lost", " (%)", TCPS),
+            **_samples(LATE_SHARE, 80, 10, "late", " (%)", TCPS),
+            **_samples(LOST, 80, 10, "lost", " (%)", TCPS),
         },
     ),
     Experiment(
         "why-V26", "V26", "Headers: as ns-2 counts them, for all, and none.", (AS_BASE_SIDE, ALL_COUNTED, NO_HEADERS),
-        WORDS("why-V26"),
         {
-            **_each(q.FIRST_WAIT, 120, 0, "wait at R1", " (ms)"),
-            **_each(q.FIRST_DROPS, 120, 0, "dropped at R1", " (%)"),
+            **_samples(q.FIRST_WAIT, 120, 0, "wait at R1", " (ms)"),
+            **_samples(q.FIRST_DROPS, 120, 0, "dropped at R1", " (%)"),
         },
     ),
     Experiment(
-        "why-V29", "V29", "Whether errors strike packets or bytes.", (AS_BASE_SIDE, STRUCK_BYTES), WORDS("why-V29"),
+        "why-V29", "V29", "Whether errors strike packets or bytes.", (AS_BASE_SIDE, STRUCK_BYTES),
         {
             f"index falls, {SHORT[one]}, {size}":
-                _less(at(INDEX, one, 80, 20, payload=size, per=0.0), at(INDEX, one, 80, 20, payload=size))
+                _less(sample(INDEX, one, 80, 20, payload=size, per=0.0), sample(INDEX, one, 80, 20, payload=size))
             for one in (UDP, VEGAS, REAL)
             for size in ("160 B", "500 B")
         },
     ),
     Experiment(
         "why-V31", "V31", "R2's rate.",
-        (AS_BASE_SIDE, Side("R2→R3 2 Mb/s", {"shared-bottleneck": "2 Mb/s"})), WORDS("why-V31"),
+        (AS_BASE_SIDE, Side("R2→R3 2 Mb/s", {"shared-bottleneck": "2 Mb/s"})),
         {
             **{
                 f"a transfer beside {SHORT[one]}, {ftp} transfers (kb/s)": _kilobits_each(q.FTP_GOODPUT, one, ftp, ftp)
@@ -447,12 +430,10 @@ FURTHER = (
     ),
     Experiment(
         "why-V32", "V32", "Whether R2 limits; then the clock of timeouts.", (AS_BASE_SIDE, WIDE_SECOND, COARSE),
-        WORDS("why-V32"),
-        {**_falls(80, TCPS), **_each(q.TIMEOUTS, 80, 20, "repaired by timeout", " (%)", TCPS, per=0.05)},
+        {**_falls(80, TCPS), **_samples(q.TIMEOUTS, 80, 20, "repaired by timeout", " (%)", TCPS, per=0.05)},
     ),
     Experiment(
         "why-V34", "V34", "R2's rate; then what makes a packet late.", (AS_BASE_SIDE, WIDE_SECOND, BY_DELAY),
-        WORDS("why-V34"),
         {
             f"late, {SHORT[one]}, {flows} calls, {threshold:.0f} ms (%)": _late_by(one, flows, threshold)
             for one in TCPS
@@ -462,40 +443,37 @@ FURTHER = (
     ),
     Experiment(
         "why-V35", "V35", "What counts as sent; then R2's rate.", (AS_BASE_SIDE, WIRED_SIDE, WIDE_SECOND),
-        WORDS("why-V35"),
         {
             **{
-                f"index, {SHORT[one]}, 80 calls, {threshold:.0f} ms": _within(one, 80, threshold)
+                f"index, {SHORT[one]}, 80 calls, {threshold:.0f} ms": _index_at(one, 80, threshold)
                 for one in (VEGAS, REAL)
                 for threshold in (100.0, 200.0)
             },
-            **{f"lost, {SHORT[one]}, 80 calls (%)": at(LOST, one, 80, 20) for one in (VEGAS, REAL)},
+            **{f"lost, {SHORT[one]}, 80 calls (%)": sample(LOST, one, 80, 20) for one in (VEGAS, REAL)},
         },
     ),
     Experiment(
-        "why-V36", "V36", "R1's rate.", (AS_BASE_SIDE, WIDE_FIRST), WORDS("why-V36"),
+        "why-V36", "V36", "R1's rate.", (AS_BASE_SIDE, WIDE_FIRST),
         {
-            **{f"lost, UDP, {flows} calls (%)": at(LOST, UDP, flows, 0) for flows in (80, 120)},
-            **{f"dropped at R1, {flows} calls (%)": at(q.FIRST_DROPS, UDP, flows, 0) for flows in (80, 120)},
+            **{f"lost, UDP, {flows} calls (%)": sample(LOST, UDP, flows, 0) for flows in (80, 120)},
+            **{f"dropped at R1, {flows} calls (%)": sample(q.FIRST_DROPS, UDP, flows, 0) for flows in (80, 120)},
         },
     ),
     Experiment(
         "why-V37", "V37", "What counts as sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, NO_HEADERS),
-        WORDS("why-V37"),
         {
-            **_each(INDEX, 80, 0, "index"),
-            **_each(WIRED_INDEX, 80, 0, "index of what left"),
-            **_each(INDEX, 80, 10, "index"),
+            **_samples(INDEX, 80, 0, "index"),
+            **_samples(WIRED_INDEX, 80, 0, "index of what left"),
+            **_samples(INDEX, 80, 10, "index"),
         },
     ),
     Experiment(
         "why-V38", "V38", "What makes a packet late; then packet errors.", (AS_BASE_SIDE, BY_DELAY, NO_ERRORS),
-        WORDS("why-V38"),
-        {**_each(INDEX, 40, 0, "index"), **_each(INDEX, 40, 10, "index")},
+        {**_samples(INDEX, 40, 0, "index"), **_samples(INDEX, 40, 10, "index")},
     ),
     Experiment(
         "why-V39", "V39", "The law of talk and silence; then packet errors.",
-        (AS_BASE_SIDE, Side("exponential periods", {"periods": "exponential"}), NO_ERRORS), WORDS("why-V39"),
+        (AS_BASE_SIDE, Side("exponential periods", {"periods": "exponential"}), NO_ERRORS),
         {
             f"{name} off the mean, {SHORT[one]}, {flows} calls (%)": _strays(measure, one, flows)
             for name, measure in (("goodput", q.GOODPUT), ("index", INDEX))

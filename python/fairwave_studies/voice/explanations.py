@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 WORDS = texts.notes(__file__)
 """The sentences, in `explanations.toml`, with a name for each number in them."""
@@ -47,7 +47,7 @@ def _said(values: Iterable[tuple[str, float]], digits: str) -> str:
     return ", ".join(f"{spelled(name)} {value:{digits}}" for name, value in values)
 
 
-def _under(**reading: str) -> str:
+def _command_for(**reading: str) -> str:
     """The command that makes the study under another reading."""
     return WORDS.fill("under", reading=json.dumps(reading, ensure_ascii=False))
 
@@ -71,7 +71,7 @@ def _v1(data: Data) -> str:
         "v1",
         fine_20=fine(20),
         coarse_120=coarse(120),
-        under_40_bytes_for_all=_under(headers="40 bytes for all"),
+        under_40_bytes_for_all=_command_for(headers="40 bytes for all"),
     )
 
 
@@ -82,7 +82,7 @@ def _v2(data: Data) -> str:
         goodput_120=goodput(120),
         goodput_60_10=goodput(60, 10),
         goodput_80_10=goodput(80, 10),
-        under_50_kb=_under(buffers="50 kB"),
+        under_50_kb=_command_for(buffers="50 kB"),
     )
 
 
@@ -99,7 +99,7 @@ def _v4(data: Data) -> str:
         index_80=index(80),
         index_120=index(120),
         age=age,
-        under_by_the_transport=_under(sent="by the transport"),
+        under_by_the_transport=_command_for(sent="by the transport"),
     )
 
 
@@ -117,7 +117,7 @@ def _v5(data: Data) -> str:
         lost_2=lost[2],
         slow_0=slow[0],
         slow_1=slow[1],
-        under_75_kb=_under(buffers="75 kB", timely="one-way delay"),
+        under_75_kb=_command_for(buffers="75 kB", timely="one-way delay"),
     )
 
 
@@ -161,7 +161,7 @@ def _v10(data: Data) -> str:
         "v10",
         index_80_20=index(80, 20),
         index_80_20_500_b=index(80, 20, payload="500 B"),
-        under_per_byte=_under(errors="per byte"),
+        under_per_byte=_command_for(errors="per byte"),
     )
 
 
@@ -252,7 +252,9 @@ def _v21(data: Data) -> str:
 
 def _v22(data: Data) -> str:
     goodput, drops = _Numbers(data, q.GOODPUT, ".2f", TCPS), _Numbers(data, q.FIRST_DROPS, ".0f", TCPS)
-    return WORDS.fill("v22", goodput_80=goodput(80), drops_80=drops(80), under_none=_under(headers="none"))
+    return WORDS.fill(
+        "v22", goodput_80=goodput(80), drops_80=drops(80), under_none=_command_for(headers="none")
+    )
 
 
 def _v23(data: Data) -> str:
@@ -296,7 +298,7 @@ def _v28(data: Data) -> str:
     return WORDS.fill(
         "v28",
         gains=gains,
-        under_50_kb_and_room=_under(buffers="50 kB", **{"shared-bottleneck": "6 Mb/s"}),
+        under_50_kb_and_room=_command_for(buffers="50 kB", **{"shared-bottleneck": "6 Mb/s"}),
     )
 
 
@@ -308,7 +310,7 @@ def _v29(data: Data) -> str:
         return none - some
 
     short, long = (_said([(one, fall(one, payload)) for one in ALL], ".3f") for payload in ("160 B", "500 B"))
-    return WORDS.fill("v29", short=short, long=long, under_per_byte=_under(errors="per byte"))
+    return WORDS.fill("v29", short=short, long=long, under_per_byte=_command_for(errors="per byte"))
 
 
 def _v30(data: Data) -> str:
@@ -316,14 +318,14 @@ def _v30(data: Data) -> str:
 
 
 def _v31(data: Data) -> str:
-    def each(ftp: int) -> str:
+    def list_transports(ftp: int) -> str:
         values = []
         for one in TCPS:
             theirs, calls = mean(data, q.FTP_GOODPUT, one, 120, ftp), mean(data, q.GOODPUT, one, 120, ftp)
             values.append(f"{spelled(one)} {1e3 * theirs / ftp:.0f} and {1e3 * calls / 120:.0f}")
         return ", ".join(values)
 
-    return WORDS.fill("v31", each_20=each(20), each_60=each(60))
+    return WORDS.fill("v31", each_20=list_transports(20), each_60=list_transports(60))
 
 
 def _v32(data: Data) -> str:
@@ -340,7 +342,7 @@ def _v33(data: Data) -> str:
         "v33",
         falls_80=_falls(data, 80),
         index=index,
-        under_gap_to_the_arrival_before=_under(timely="gap to the arrival before"),
+        under_gap_to_the_arrival_before=_command_for(timely="gap to the arrival before"),
     )
 
 

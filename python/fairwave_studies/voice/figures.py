@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fairwave.answers.labels import spelled
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import BEYOND, CALLS, FLOWS, FLOWS_OF_001
-from fairwave_study.study import Figure
+from fairwave_study.parts import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairwave.measuring.measures import Measure
-    from fairwave_studies.voice.points import Sweep
     from fairwave_studies.voice.quantities import Sent, ShareDefinition
-    from fairwave_study.readings import Reading
+    from fairwave_study.folder import Case
 
 FLOWS_LABEL = "calls"
 ERRORS_LABEL = "packet error rate"
@@ -38,7 +37,7 @@ BY_FLOWS, BY_PAYLOAD, BY_ERRORS, BY_THRESHOLD = (
 """How the ids of the figures begin that show every meaning of *timely*."""
 
 
-def _by_flows(
+def _call_figure(
     paper: str,
     number: int,
     title: str,
@@ -66,19 +65,19 @@ def _five(paper: str, ftp: int, flows: Sequence[int], words: str, how: ShareDefi
     """The five metrics over the number of calls, Figures 2–6 of either paper."""
     others = f"{BY_FLOWS}-{ftp:02}"
     return [
-        _by_flows(paper, 2, f"Goodput of all calls, {words}", [q.GOODPUT], ftp, flows),
-        _by_flows(paper, 3, f"Average real-time performance, {words}", [q.index(how)], ftp, flows,
+        _call_figure(paper, 2, f"Goodput of all calls, {words}", [q.GOODPUT], ftp, flows),
+        _call_figure(paper, 3, f"Average real-time performance, {words}", [q.index(how)], ftp, flows,
                   AS_READ.format(others)),
-        _by_flows(paper, 4, f"Fairness index, {words}", [q.FAIRNESS], ftp, flows,
+        _call_figure(paper, 4, f"Fairness index, {words}", [q.FAIRNESS], ftp, flows,
                   "Calls differ in how much they say, so that even an uncontended path stays below 1."),
-        _by_flows(paper, 5, f"Delayed packets rate, {words}", [q.delayed(how)], ftp, flows, AS_READ.format(others)),
-        _by_flows(paper, 6, f"Packet loss rate, {words}", [q.loss(how.sent)], ftp, flows,
+        _call_figure(paper, 5, f"Delayed packets rate, {words}", [q.delayed(how)], ftp, flows, AS_READ.format(others)),
+        _call_figure(paper, 6, f"Packet loss rate, {words}", [q.loss(how.sent)], ftp, flows,
                   "Over TCP what still waits at the sender in the end was sent by the application and not "
                   "received."),
     ]  # fmt: skip
 
 
-def _each(family: Callable[[ShareDefinition], Measure], sent: Sent) -> list[Measure]:
+def _meanings_of(family: Callable[[ShareDefinition], Measure], sent: Sent) -> list[Measure]:
     """A quantity by each meaning of *timely*."""
     return [family(q.ShareDefinition(timely, sent)) for timely in q.TIMELY.values()]
 
@@ -114,9 +113,9 @@ def _payloads(how: ShareDefinition) -> list[Figure]:
 
 def _cross(paper: str, first: int, light: Sequence[int], heavy: Sequence[int]) -> list[Figure]:
     return [
-        _by_flows(paper, first, "Goodput of 20 file transfers", [q.FTP_GOODPUT], 20, light,
+        _call_figure(paper, first, "Goodput of 20 file transfers", [q.FTP_GOODPUT], 20, light,
                   "What the calls leave to the transfers that share R2→R3 with them."),
-        _by_flows(paper, first + 1, "Goodput of 60 file transfers", [q.FTP_GOODPUT], 60, heavy,
+        _call_figure(paper, first + 1, "Goodput of 60 file transfers", [q.FTP_GOODPUT], 60, heavy,
                   "What the calls leave to the transfers that share R2→R3 with them."),
     ]  # fmt: skip
 
@@ -177,8 +176,11 @@ def _thresholds(paper: str, first: int, contention: Sequence[int], how: ShareDef
 def _meanings(sent: Sent, in_000: Sequence[int], in_001: Sequence[int]) -> list[Figure]:
     """What the papers' figures show, by each meaning of *timely*: a panel for each."""
     beside = {"payload": "160 B", "per": 0.01}
-    index, delayed = _each(q.index, sent), _each(q.delayed, sent)
-    index_by, delayed_by = _each(q.index_by_threshold, sent), _each(q.delayed_by_threshold, sent)
+    index, delayed = _meanings_of(q.index, sent), _meanings_of(q.delayed, sent)
+    index_by, delayed_by = (
+        _meanings_of(q.index_by_threshold, sent),
+        _meanings_of(q.delayed_by_threshold, sent),
+    )
     calls, errors, thresholds = ("flows", FLOWS_LABEL), ("per", ERRORS_LABEL), ("threshold", THRESHOLD_LABEL)
 
     def figure(
@@ -235,7 +237,7 @@ def _meanings(sent: Sent, in_000: Sequence[int], in_001: Sequence[int]) -> list[
     return figures
 
 
-def _beyond() -> list[Figure]:
+def _extra_figures() -> list[Figure]:
     return [
         Figure(
             id=f"emodel-{ftp:02}",
@@ -275,12 +277,12 @@ def _carriers(how: ShareDefinition) -> list[Figure]:
     ]
 
 
-def figures(reading: Reading, sweeps: Mapping[str, Sweep]) -> list[Figure]:
-    """All figures, in the order of the papers, as far as these sweeps have their numbers of calls."""
-    how = q.ways(reading)
+def figures(case: Case) -> list[Figure]:
+    """All figures, in the order of the papers, with the simulated numbers of calls."""
+    how = q.define_shares(case.reading)
 
     def simulated(ftp: int, wanted: Sequence[int]) -> list[int]:
-        known = {flows for one in sweeps.values() if ftp in one["ftp"] for flows in one["flows"]}
+        known = {flows for one in case.extent.values() if ftp in one["ftp"] for flows in one["flows"]}
         return [flows for flows in wanted if flows in known]
 
     in_000, in_001 = simulated(0, FLOWS), simulated(10, FLOWS_OF_001)
@@ -294,6 +296,6 @@ def figures(reading: Reading, sweeps: Mapping[str, Sweep]) -> list[Figure]:
         *_cross("001", 7, simulated(20, FLOWS_OF_001), simulated(60, FLOWS_OF_001)),
         *_thresholds("001", 9, (40, 80), how),
         *_meanings(how.sent, in_000, in_001),
-        *_beyond(),
+        *_extra_figures(),
         *_carriers(how),
     ]

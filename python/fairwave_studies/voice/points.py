@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairwave.scenario import Scenario
+    from fairwave_study.folder import Case
 
 CALLS = "calls"
 """Id of the grid that all claims and the papers' figures read."""
@@ -67,7 +68,7 @@ def sweep(
     return {"ftp": (ftp,), "payload": tuple(payload), "per": tuple(per), "flows": tuple(flows)}
 
 
-SWEEPS: Mapping[str, Sweep] = {
+PAPER: Mapping[str, Sweep] = {
     "000 §5.1, Figures 2–6": sweep(0, flows=FLOWS),
     "000 §5.2, Figures 7–14; §5.3, Figure 15; 001 Figure 7": sweep(20, flows=FLOWS, payload=PAYLOADS),
     "000 §5.2, longer packets without errors": sweep(
@@ -91,12 +92,17 @@ ESSENTIAL: Mapping[str, Sweep] = {
 """The fewest points on which every claim can be judged: what is simulated under each of many readings."""
 
 
+def grids(case: Case) -> list[Grid]:
+    """The papers' grid, and a grid beyond them; for the essential claims the papers' alone, in shorter runs."""
+    return [brief(grid(case.extent))] if case.essential else [grid(case.extent), extra_grid()]
+
+
 def base() -> Scenario:
     """The scenario that everything is a variation of; it lies beside this module."""
     return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
 
 
-def grid(sweeps: Mapping[str, Sweep] = SWEEPS) -> Grid:
+def grid(sweeps: Mapping[str, Sweep] = PAPER) -> Grid:
     """The union of sweeps."""
 
     def labels(axis: str) -> list[Label]:
@@ -126,7 +132,7 @@ def brief(whole: Grid) -> Grid:
     return replace(whole, base=whole.base.with_overrides({"duration": "40 s"}))
 
 
-def beyond() -> Grid:
+def extra_grid() -> Grid:
     """Redundant speech and partial reliability, at low and at high contention."""
     axes: Axes = {
         "ftp": vary("flow.ftp.count", (0, 20)),

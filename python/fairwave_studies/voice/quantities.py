@@ -52,7 +52,7 @@ SENT: dict[str, Sent] = {"by the application": "application", "by the transport"
 """The values of the factor `sent`."""
 
 
-def ways(reading: readings.Reading) -> ShareDefinition:
+def define_shares(reading: readings.Reading) -> ShareDefinition:
     """What a reading of the papers says of shares of packets in time."""
     return ShareDefinition(TIMELY[reading["timely"]], SENT[reading["sent"]])
 
@@ -160,7 +160,7 @@ def _share(
     return reduce
 
 
-def _of(plain: Measure, sent: Sent, reduce: measures.Reduction) -> Measure:
+def _share_measure(plain: Measure, sent: Sent, reduce: measures.Reduction) -> Measure:
     """A measure of the framework's by this study's shares, named accordingly."""
     if sent == "application":
         return replace(plain, reduce=reduce)
@@ -176,30 +176,32 @@ def loss(sent: Sent = "application") -> Measure:
         share = pl.when(whole > 0).then((1 - pl.col("units_received").sum() / whole) * 100)
         return _carried(results, sent).group_by("run", maintain_order=True).agg(share.alias("value"))
 
-    return _of(measures.loss("voice"), sent, reduce)
+    return _share_measure(measures.loss("voice"), sent, reduce)
 
 
 @cache
 def index(how: ShareDefinition) -> Measure:
     """The real-time performance index at the papers' threshold."""
-    return _of(measures.index("voice", how.timely, THRESHOLD_S), how.sent, _share("timely", how))
+    return _share_measure(measures.index("voice", how.timely, THRESHOLD_S), how.sent, _share("timely", how))
 
 
 @cache
 def delayed(how: ShareDefinition) -> Measure:
     """Packets that came late, in % of those sent, at the papers' threshold."""
-    return _of(measures.delayed("voice", how.timely, THRESHOLD_S), how.sent, _share("delayed", how))
+    return _share_measure(
+        measures.delayed("voice", how.timely, THRESHOLD_S), how.sent, _share("delayed", how)
+    )
 
 
 @cache
 def index_by_threshold(how: ShareDefinition) -> Measure:
     """The index at every threshold, the axis `threshold` (in ms)."""
     plain = measures.index_by_threshold("voice", how.timely)
-    return _of(plain, how.sent, _share("timely", how, by_threshold=True))
+    return _share_measure(plain, how.sent, _share("timely", how, by_threshold=True))
 
 
 @cache
 def delayed_by_threshold(how: ShareDefinition) -> Measure:
     """The delayed share at every threshold, the axis `threshold` (in ms)."""
     plain = measures.delayed_by_threshold("voice", how.timely)
-    return _of(plain, how.sent, _share("delayed", how, by_threshold=True))
+    return _share_measure(plain, how.sent, _share("delayed", how, by_threshold=True))

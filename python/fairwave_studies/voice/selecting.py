@@ -21,12 +21,13 @@ from fairwave.measuring.measured import Measured
 from fairwave.tables import Table
 from fairwave_studies.voice.points import CALLS, TCPS
 from fairwave_study.claims import Evidence
+from fairwave_study.comparisons import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fairwave.measuring.measures import Measure
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
 SIGNIFICANT = 5.0
 """A share of packets that 'a significant proportion' must exceed, in %."""
@@ -102,23 +103,15 @@ def high(data: Data, measure: Measure) -> dict[int, Measured]:
     return {0: contended(alone, 80), 10: cross}
 
 
-def beside(ftp: int, evidence: Evidence) -> Evidence:
+def name_traffic(ftp: int, evidence: Evidence) -> Evidence:
     """The same evidence, its comparisons named by what the calls share the path with."""
     words = f"beside {ftp} transfers" if ftp else "calls alone"
     return evidence.relabelled(lambda one: f"{words}: {one}")
 
 
-def both(*evidence: Evidence) -> Evidence:
-    """The comparisons of all of them together."""
-    joined = evidence[0]
-    for one in evidence[1:]:
-        joined = joined & one
-    return joined
-
-
-def in_both(data: Data, measure: Measure, compare: Callable[[Measured], Evidence]) -> Evidence:
+def compare_scenarios(data: Data, measure: Measure, compare: Callable[[Measured], Evidence]) -> Evidence:
     """A comparison alone (000) and beside 10 transfers (001)."""
-    return both(*(beside(ftp, compare(part(data, measure, ftp=ftp))) for ftp in (0, 10)))
+    return join(*(name_traffic(ftp, compare(part(data, measure, ftp=ftp))) for ftp in (0, 10)))
 
 
 def on_the_mean(measured: Measured, compare: Callable[[Measured], Evidence]) -> Evidence:
@@ -147,7 +140,7 @@ def short_payload(data: Data, measure: Measure) -> Measured:
     return whole.select(payload="160 B").drop_axes("payload")
 
 
-def by_errors(data: Data, measure: Measure, flows: Sequence[int] = (80, 120)) -> Measured:
+def select_errors(data: Data, measure: Measure, flows: Sequence[int] = (80, 120)) -> Measured:
     """The measure over packet errors, with light cross traffic."""
     return part(data, measure, ftp=20, per=None, flows=tuple(flows))
 

@@ -11,7 +11,7 @@ from fairwave.answers.labels import spelled
 from fairwave_studies.voice import quantities as q
 from fairwave_studies.voice.points import BEYOND, CALLS
 from fairwave_studies.voice.selecting import part
-from fairwave_study.study import Table
+from fairwave_study.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from fairwave.measuring.measured import Measured
     from fairwave.measuring.measures import Measure
     from fairwave_studies.voice.quantities import ShareDefinition
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
 
 TRANSFERS = (0, 20)
 CONTENTION = (40, 80, 120)
@@ -71,17 +71,17 @@ def _bottlenecks(data: Data) -> pl.DataFrame:
     )
 
 
-def _beyond(data: Data, how: ShareDefinition) -> pl.DataFrame:
+def _tabulate_extras(data: Data, how: ShareDefinition) -> pl.DataFrame:
     measures = [
         q.GOODPUT, q.WIRE, q.loss(how.sent), q.index(how), q.index(how._replace(timely="delay")), q.DELAY, q.DELAY_P95,
         q.R_FACTOR, q.MOS,
     ]  # fmt: skip
     measured = {measure: data.measured(measure, BEYOND) for measure in measures}
     first = next(iter(measured.values()))
-    return pl.DataFrame([_row(measured, point) for point in _by_carrier(first.points())])
+    return pl.DataFrame([_row(measured, point) for point in _sort_points(first.points())])
 
 
-def _by_carrier(points: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sort_points(points: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(points, key=lambda point: (point["ftp"], point["flows"]))
 
 
@@ -94,15 +94,15 @@ def _row(measured: Mapping[Measure, Measured], point: dict[str, Any]) -> dict[st
     return {**names, "transport": spelled(point["transport"]), **values}
 
 
-def tables(reading: Reading) -> list[Table]:
+def tables(case: Case) -> list[Table]:
     """All tables."""
-    how = q.ways(reading)
+    how = q.define_shares(case.reading)
     return [
         Table(
             "beyond",
             "Redundant speech and partial reliability",
             (BEYOND,),
-            partial(_beyond, how=how),
+            partial(_tabulate_extras, how=how),
             source="beyond the papers; 000 §4.1.3 and §6",
             caption="Payload 160 bytes, packet error rate 0.01, threshold and deadline 300 ms, one copy.",
         ),

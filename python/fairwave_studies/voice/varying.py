@@ -26,28 +26,28 @@ from fairwave_studies.voice.selecting import (
     UDP,
     VEGAS,
     WESTWOOD,
-    beside,
-    both,
-    by_errors,
     change,
     contended,
     lines,
     mean_over,
+    name_traffic,
     named,
     on_the_mean,
     part,
     payload_gain,
+    select_errors,
     short_payload,
 )
 from fairwave_study.claims import Comparison, Evidence
 from fairwave_study.comparisons import (
-    above,
-    below,
     contrast,
     counts,
     falls,
     grows_from,
     highest,
+    is_above,
+    is_below,
+    join,
     less_steep,
     lowest,
     shrinks_from,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
     from fairwave.measuring.measures import Measure
     from fairwave_studies.voice.quantities import ShareDefinition
-    from fairwave_study.study import Data
+    from fairwave_study.parts import Data
 
     OneTest = Callable[[Data, ShareDefinition], Evidence]
 
@@ -71,13 +71,13 @@ LIGHT, HEAVY = 20, 60
 
 def _goodput_gains(transport: str) -> OneTest:
     def test(data: Data, _: ShareDefinition) -> Evidence:
-        gain = above(payload_gain(data, q.GOODPUT).select(transport=[transport]), 0.0)
-        return named(_that_counts(gain, data, q.GOODPUT, transport), "gain of {}")
+        gain = is_above(payload_gain(data, q.GOODPUT).select(transport=[transport]), 0.0)
+        return named(_require_relevant(gain, data, q.GOODPUT, transport), "gain of {}")
 
     return test
 
 
-def _that_counts(gain: Evidence, data: Data, measure: Measure, transport: str) -> Evidence:
+def _require_relevant(gain: Evidence, data: Data, measure: Measure, transport: str) -> Evidence:
     """The same gain of a measure, which must be one that counts."""
     before = short_payload(data, measure).samples(transport=transport)
     return Evidence(
@@ -120,8 +120,8 @@ V9 = {
 
 def _index_falls(transport: str) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        gain = below(payload_gain(data, q.index(how)).select(transport=[transport]), 0.0)
-        return named(_that_counts(gain, data, q.index(how), transport), "gain of {}")
+        gain = is_below(payload_gain(data, q.index(how)).select(transport=[transport]), 0.0)
+        return named(_require_relevant(gain, data, q.index(how), transport), "gain of {}")
 
     return test
 
@@ -154,10 +154,11 @@ def _westwood_index(data: Data, how: ShareDefinition) -> Measured:
 
 V27 = {
     "the index rises": lambda data, how: named(
-        _that_counts(above(_westwood_index(data, how), 0.0), data, q.index(how), WESTWOOD), "gain of {}"
+        _require_relevant(is_above(_westwood_index(data, how), 0.0), data, q.index(how), WESTWOOD),
+        "gain of {}",
     ),
     "not noticeably": lambda data, how: named(
-        lines(below(_westwood_index(data, how), 0.0), NOTICEABLE), "gain of {}"
+        lines(is_below(_westwood_index(data, how), 0.0), NOTICEABLE), "gain of {}"
     ),
 }
 
@@ -209,7 +210,7 @@ def _left(data: Data, ftp: int) -> Measured:
 
 
 def _light_and_heavy(compare: Callable[[Measured], Evidence]) -> OneTest:
-    return lambda data, _: both(*(beside(ftp, compare(_left(data, ftp))) for ftp in (LIGHT, HEAVY)))
+    return lambda data, _: join(*(name_traffic(ftp, compare(_left(data, ftp))) for ftp in (LIGHT, HEAVY)))
 
 
 def _keep_less(left: Measured) -> Evidence:
@@ -274,11 +275,13 @@ V31 = {"20 transfers": _fair_to_transfers(LIGHT), "60 transfers": _fair_to_trans
 
 
 def _tcps_fall(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
-    return lambda data, how: falls(by_errors(data, measure(how)).select(transport=list(TCPS)), "per")
+    return lambda data, how: falls(select_errors(data, measure(how)).select(transport=list(TCPS)), "per")
 
 
 def _more_with_80(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
-    return lambda data, how: _steeper_at(by_errors(data, measure(how)).select(transport=list(TCPS)), 80, 120)
+    return lambda data, how: _steeper_at(
+        select_errors(data, measure(how)).select(transport=list(TCPS)), 80, 120
+    )
 
 
 def _steeper_at(measured: Measured, here: int, there: int) -> Evidence:
@@ -317,10 +320,10 @@ MANY_ERRORS = 0.03
 def _calmer_than_real(transport: str) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
         several = [
-            prefixed(less_steep(by_errors(data, one, (80,)), transport, [REAL], along="per"), one)
+            prefixed(less_steep(select_errors(data, one, (80,)), transport, [REAL], along="per"), one)
             for one in (q.GOODPUT, q.index(how))
         ]
-        return both(*several)
+        return join(*several)
 
     return test
 
@@ -328,11 +331,11 @@ def _calmer_than_real(transport: str) -> OneTest:
 def _real_suffers(data: Data, how: ShareDefinition) -> Evidence:
     evidence = []
     for measure in (q.GOODPUT, q.index(how)):
-        measured = by_errors(data, measure, (80,))
+        measured = select_errors(data, measure, (80,))
         real = measured.select(transport=REAL).drop_axes("transport")
         many = [per for per in measured.labels("per") if per >= MANY_ERRORS]
         evidence += [prefixed(shrinks_from(real, "per", 0.01, per), measure) for per in many]
-    return both(*evidence)
+    return join(*evidence)
 
 
 def prefixed(evidence: Evidence, measure: Measure) -> Evidence:
@@ -349,7 +352,7 @@ V13 = {
 
 
 def _calmest(measure: Callable[[ShareDefinition], Measure], one: str, rivals: tuple[str, ...]) -> OneTest:
-    return lambda data, how: less_steep(by_errors(data, measure(how)), one, rivals, along="per")
+    return lambda data, how: less_steep(select_errors(data, measure(how)), one, rivals, along="per")
 
 
 V14 = {"goodput": _calmest(goodput, UDP, TCPS), "the index": _calmest(q.index, UDP, TCPS)}
@@ -357,7 +360,7 @@ V14 = {"goodput": _calmest(goodput, UDP, TCPS), "the index": _calmest(q.index, U
 
 def _with_many_errors(data: Data, how: ShareDefinition) -> Measured:
     """The index with 80 and 120 calls, mean over error rates of 0.03 and more."""
-    index = by_errors(data, q.index(how))
+    index = select_errors(data, q.index(how))
     many = index.select(per=[per for per in index.labels("per") if per >= MANY_ERRORS])
     return mean_over(many, "per")
 
@@ -390,7 +393,7 @@ def _minor(measure: Callable[[ShareDefinition], Measure]) -> OneTest:
     """From no errors to 0.05 UDP keeps all but a tenth."""
 
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        measured = by_errors(data, measure(how)).select(transport=UDP).drop_axes("transport")
+        measured = select_errors(data, measure(how)).select(transport=UDP).drop_axes("transport")
         return grows_from(measured, "per", 0.0, 0.05, factor=1 - MINOR)
 
     return test
@@ -402,16 +405,16 @@ V33 = {"goodput": _minor(goodput), "the index": _minor(q.index)}
 # Threshold: 000 §5.5, 001 §IV.C
 
 
-def _by_threshold(data: Data, how: ShareDefinition) -> Measured:
+def _select_thresholds(data: Data, how: ShareDefinition) -> Measured:
     return part(data, q.index_by_threshold(how), ftp=LIGHT, flows=(40, 80, 120))
 
 
 def _patience(data: Data, how: ShareDefinition) -> Measured:
-    return change(_by_threshold(data, how), "threshold", 100.0, 400.0)
+    return change(_select_thresholds(data, how), "threshold", 100.0, 400.0)
 
 
 def _early(data: Data, how: ShareDefinition) -> Measured:
-    return change(_by_threshold(data, how), "threshold", 100.0, 200.0)
+    return change(_select_thresholds(data, how), "threshold", 100.0, 200.0)
 
 
 V15 = {
@@ -423,7 +426,7 @@ V15 = {
     ),
     "UDP gains least": lambda data, how: lowest(_patience(data, how), UDP, TCPS),
     "both gain by 200 ms": lambda data, how: named(
-        above(_early(data, how).select(transport=[VEGAS, REAL]), 0.0), "gain from 100 to 200 ms, {}"
+        is_above(_early(data, how).select(transport=[VEGAS, REAL]), 0.0), "gain from 100 to 200 ms, {}"
     ),
 }
 
@@ -435,8 +438,8 @@ def _late_below_200(data: Data, how: ShareDefinition) -> Measured:
 
 
 V34 = {
-    "more come late": lambda data, how: above(_late_below_200(data, how), 0.0),
-    "slightly": lambda data, how: lines(below(_late_below_200(data, how), 0.0), SIGNIFICANT),
+    "more come late": lambda data, how: is_above(_late_below_200(data, how), 0.0),
+    "slightly": lambda data, how: lines(is_below(_late_below_200(data, how), 0.0), SIGNIFICANT),
 }
 
 CONTENT = ((80, (VEGAS, REAL)), (40, (VEGAS,)))
@@ -445,25 +448,25 @@ CONTENT = ((80, (VEGAS, REAL)), (40, (VEGAS,)))
 
 def _content(threshold: float, compare: Callable[[Measured, float], Evidence]) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
-        index = _by_threshold(data, how).select(threshold=threshold).drop_axes("threshold")
+        index = _select_thresholds(data, how).select(threshold=threshold).drop_axes("threshold")
         several = [
             compare(index.select(flows=[flows], transport=list(over)), SATISFACTORY)
             for flows, over in CONTENT
         ]
-        return both(*several)
+        return join(*several)
 
     return test
 
 
 def _differs(data: Data, how: ShareDefinition) -> Evidence:
     early = _early(data, how)
-    return both(
-        *(above(early.select(flows=[flows], transport=list(over)), NOTICEABLE) for flows, over in CONTENT)
+    return join(
+        *(is_above(early.select(flows=[flows], transport=list(over)), NOTICEABLE) for flows, over in CONTENT)
     )
 
 
 V35 = {
-    "satisfied at 200 ms": _content(200.0, above),
-    "only acceptable at 100 ms": _content(100.0, below),
+    "satisfied at 200 ms": _content(200.0, is_above),
+    "only acceptable at 100 ms": _content(100.0, is_below),
     "the difference is noticed": _differs,
 }

@@ -1,4 +1,4 @@
-"""What paper 004 leaves open, how it is closed here, and which factor of `readings` varies it."""
+"""The calibration of RED's thresholds."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING
 from fairwave_studies.dropping import points as p
 from fairwave_studies.dropping import published
 from fairwave_studies.dropping import quantities as q
-from fairwave_study import texts
-from fairwave_study.study import Calibration
+from fairwave_study.parts import Calibration
 
 if TYPE_CHECKING:
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
-
-ASSUMPTIONS = texts.assumptions(__file__)
-"""In the words of `assumptions.toml`."""
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
 
 
 def _found(data: Data) -> str:
@@ -26,8 +22,9 @@ def _found(data: Data) -> str:
     return f"{wait} ms of queueing delay"
 
 
-def calibrations(reading: Reading) -> list[Calibration]:
+def calibrations(case: Case) -> list[Calibration]:
     """What was set so that a printed number comes out, under a reading."""
+    reading = case.reading
     chosen = p.thresholds(reading)
     return [
         Calibration(

@@ -1,4 +1,4 @@
-"""What paper 003 leaves open or says in two ways, how it is closed here, and which factor of the readings varies it."""
+"""The calibration of Figure 20's round trip."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from fairwave_studies.smoothness import names as n
 from fairwave_studies.smoothness import points as p
 from fairwave_studies.smoothness.claims import PUBLISHED, calibrated, level_of
 from fairwave_studies.smoothness.names import RENO
-from fairwave_study import texts
-from fairwave_study.study import Calibration
+from fairwave_study.parts import Calibration
 
 if TYPE_CHECKING:
-    from fairwave_study.readings import Reading
-    from fairwave_study.study import Data
-
-ASSUMPTIONS = texts.assumptions(__file__)
-"""What is open and closed, in the words of `assumptions.toml`."""
+    from fairwave_study.folder import Case
+    from fairwave_study.parts import Data
 
 
 def _found(data: Data, *, full: float) -> str:
@@ -31,9 +27,9 @@ def _found(data: Data, *, full: float) -> str:
     )
 
 
-def calibrations(reading: Reading) -> list[Calibration]:
+def calibrations(case: Case) -> list[Calibration]:
     """What is set so that a published number comes out; every other number is a prediction."""
-    if reading["figure-20"] != "calibrated":
+    if case.reading["figure-20"] != "calibrated":
         return []
     return [
         Calibration(
@@ -41,7 +37,7 @@ def calibrations(reading: Reading) -> list[Calibration]:
             f"{PUBLISHED[RENO]:g} s",
             "paper 003, Figure 20",
             "round trip of Figure 20 only; between the simulated ones it is interpolated",
-            partial(_found, full=level_of(reading)),
+            partial(_found, full=level_of(case.reading)),
             (n.RECOVERY,),
         )
     ]
