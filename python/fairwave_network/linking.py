@@ -68,7 +68,7 @@ SLOWED = 0.35
 """If calls that are not rated take at most this share, the link's rate is reduced instead of carrying them †."""
 
 FEWER, BUNDLE = 500, 8000
-"""Packet sizes in bytes for the flow that replaces such calls and for other traffic of other links † (few cost little)."""
+"""Packet sizes in bytes for the flow that replaces such calls and for other traffic of other links † (few packets)."""
 
 PLACE = 0.5e-3
 """Propagation of the rest of the path is rounded to multiples of this, s."""

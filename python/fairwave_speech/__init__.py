@@ -1,8 +1,8 @@
-"""Speech: recordings in, calls out, and how well they are understood.
+"""Speech: recordings in, calls out, and a count of the words that a recogniser understands.
 
 A recording is read (:mod:`~fairwave_speech.audio`) and cut into frames (:mod:`~fairwave_speech.script`); a
 simulated call carries them as units; :func:`render_call` decodes, plays out and conceals
-(:mod:`~fairwave_speech.call`). Sources: ITU-T G.711 and its Appendix I, and those that each module names.
+(:mod:`~fairwave_speech.call`). Sources: ITU-T G.711 with its Appendix I, and the sources in each module's head.
 """
 
 from fairwave_speech.audio import RATE, Recording, normalise, read, write

@@ -1,9 +1,9 @@
-"""Recordings in, sound files out: whatever ffmpeg's libraries read becomes mono, 8 kHz, 16 bit.
+"""Sound files: everything that ffmpeg's libraries decode becomes mono, 8 kHz, 16 bit.
 
-Telephony codecs of this package work on linear samples of 16 bits at 8000 per second (ITU-T G.711). A
-recording of another form is converted and a note says so; one that cannot be read is refused with the
-``ffmpeg`` line that would convert it. Files are written next to their target and moved there, so a reader never sees
-half a file. What is suspect in a recording is a warning (:mod:`fairwave_speech.flaws`).
+Telephony codecs of this package work on linear samples of 16 bits at 8000 per second (ITU-T G.711). A recording of
+another form is converted, with a note. An unreadable one is refused, and the message contains the ``ffmpeg`` line that
+would convert it. Files are written to a temporary file and then moved, so a reader never sees half a file. Suspect
+properties of a recording are warnings (:mod:`fairwave_speech.flaws`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NOMINAL_LEVEL_DBOV = -26.0
 """Active level at which telephony tests play speech, in dB relative to overload (ITU-T P.800, G.191)."""
 
 LONGEST_S = KINDS["recording"].span_s or 0.0
-"""Longest recording that is read, in seconds: it is held in memory whole."""
+"""Longest recording that is read, in seconds, because all of it is in memory."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Recording:
 
     Attributes:
         samples: mono, :data:`RATE` per second, 16 bits.
-        source: where it comes from, for messages and reports.
-        notes: what was changed on the way in, one sentence each.
-        attribution: whom and which licence to name where it is played; empty if nobody asks for it.
-        warnings: what is suspect in it, one sentence each: clipped, constant, nearly silent, short.
+        source: its origin, for messages and reports.
+        notes: conversions, one sentence each.
+        attribution: author and licence to name with every playback; empty if none is required.
+        warnings: suspect properties, one sentence each: clipped, constant, nearly silent, short.
     """
 
     samples: Samples
@@ -67,15 +67,15 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
     """Read a sound file as mono, 8 kHz, 16 bit.
 
     Args:
-        path: wav, flac, mp3, ogg, … : whatever ffmpeg's libraries decode.
-        attribution: licence note to carry along.
+        path: wav, flac, mp3, ogg, … : any format that ffmpeg's libraries decode.
+        attribution: licence note to keep with the recording.
 
     Returns:
-        The recording; its notes say what was converted, its warnings what is suspect.
+        The recording, with notes about conversions and warnings about suspect properties.
 
     Raises:
-        SpeechError: no such file, no sound in it that can be decoded, empty or all silence, samples that are not
-            finite numbers, or longer than :data:`LONGEST_S`.
+        SpeechError: the file does not exist or has no decodable sound, is empty or silent, has samples that are not
+            finite numbers, or is longer than :data:`LONGEST_S`.
     """
     need("av", "speech", SpeechError)
     import av.error
@@ -102,10 +102,10 @@ def read(path: str | os.PathLike[str], *, attribution: str = "") -> Recording:
 
 
 def write(path: str | os.PathLike[str], samples: Samples, rate: int = RATE) -> Path:
-    """Write mono 16-bit samples as a wav file, whole or not at all.
+    """Write mono 16-bit samples as a wav file, completely or not at all.
 
     Args:
-        path: where; the folder is made if it is not there.
+        path: the file; a missing folder is created.
         samples: one dimension, 16 bits.
         rate: samples per second.
 
@@ -132,9 +132,8 @@ def write(path: str | os.PathLike[str], samples: Samples, rate: int = RATE) -> P
 def active_level_dbov(samples: Samples) -> float:
     """Level during speech, in dB relative to overload; minus infinity without speech.
 
-    **Assumption**: the mean power of the 10 ms frames whose power is within 40 dB of the loudest, in place
-    of the envelope method of ITU-T P.56; on recordings of a single close voice the two differ by fractions
-    of a dB.
+    **Assumption**: the mean power of the 10 ms frames with a power within 40 dB of the loudest, in place of the
+    envelope method of ITU-T P.56. On recordings of a single close voice the two differ by fractions of a dB.
     """
     frames = _frames(samples, RATE // 100)
     power = np.mean(np.square(frames, dtype=np.float64), axis=1) if len(frames) else np.zeros(0)
@@ -145,13 +144,13 @@ def active_level_dbov(samples: Samples) -> float:
 
 
 def normalise(recording: Recording, level_dbov: float = NOMINAL_LEVEL_DBOV) -> Recording:
-    """Bring a recording to a common active level, so that calls made from different recordings compare.
+    """Scale a recording to a common active level, so that calls from different recordings are comparable.
 
-    Scores and recognisers hear level too: a quiet recording would be marked down for its level and not for
-    the network. The gain is lowered where it would clip, and the note says what was done.
+    Scores and recognisers depend on the level too. A quiet recording would get a lower score because of its level and
+    not because of the network. The gain is reduced if it would clip. A note states the change.
 
     Args:
-        recording: what to scale.
+        recording: the recording to scale.
         level_dbov: active level to reach, in dB relative to overload, at most 0.
 
     Raises:
@@ -236,6 +235,6 @@ def _remedy(path: Path) -> str:
 
 
 def _frames(samples: Samples, size: int) -> Samples:
-    """Whole frames of the signal, one a row; the incomplete last one is left out."""
+    """Complete frames of the signal, one per row, without an incomplete last one."""
     whole = len(samples) // size
     return samples[: whole * size].reshape(whole, size)

@@ -1,13 +1,13 @@
-"""The call itself: from the units of a simulated call to the sound that the listener hears.
+"""Rendering of a call: the units of a simulated call become the sound that the listener hears.
 
 Each unit carries the samples that the script assigns to it (:mod:`fairwave_speech.script`). They are coded
-(:mod:`fairwave_speech.codec`), each unit meets its fate in the playout buffer (:mod:`fairwave_speech.playout`),
-what is missing is concealed (:mod:`fairwave_speech.concealment`).
+(:mod:`fairwave_speech.codec`). The playout buffer determines each unit's fate (:mod:`fairwave_speech.playout`).
+Missing units are concealed (:mod:`fairwave_speech.concealment`).
 
-The listener's clock starts when the first unit is made: a unit made at time t with playout delay D is heard at t + D. A
-buffer that stretches plays faster and slower meanwhile (:mod:`fairwave_speech.stretching`). In addition to the received
-sound the call keeps the *reference*: the uncoded samples of every unit, talkspurt by talkspurt at the same places. So a
-score compares like with like: sample by sample, unless talkspurts were stretched.
+The listener's clock starts when the first unit is made: a unit made at time t with playout delay D plays at t + D. A
+buffer that stretches speech plays faster and slower meanwhile (:mod:`fairwave_speech.stretching`). In addition to the
+received sound the call keeps the *reference*: the uncoded samples of every unit, talkspurt by talkspurt at the same
+positions. So a score compares matching speech, sample by sample unless talkspurts were stretched.
 
 **Assumptions**: silence between talkspurts is known to be silence (as from a silence descriptor) and is
 never concealed; it is played as zeros, without comfort noise.
@@ -46,18 +46,18 @@ class RenderedCall:
     """The received sound, and the fate of each unit.
 
     Attributes:
-        samples: what is heard, 8 kHz, from the moment the first unit was made.
-        reference: what would be heard if nothing were lost, late or coded, aligned with ``samples``.
+        samples: the received sound, 8 kHz, from the moment the first unit was made.
+        reference: the sound without loss, lateness and coding, aligned with ``samples``.
         fate: per unit, a :class:`~fairwave_speech.playout.Fate`.
-        position: per unit, index of its first sample in ``samples``; of one that was not played, where it was due.
-        reference_position: per unit, index of its first sample in ``reference``: the same, unless speech was stretched.
+        position: per unit, index of its first sample in ``samples``; for a unit that was not played, its due position.
+        reference_position: per unit, index of its first sample in ``reference``: the same unless speech was stretched.
         frame: samples per unit.
-        ahead: samples of what follows a unit that its encoder waits for.
+        ahead: samples after a unit that its encoder needs (look-ahead).
         offset_s: per unit, from making to playing, in seconds; NaN if it was not played.
         schedule: playout delays and talkspurts.
         codec: its name.
         concealment: its name.
-        source: where the speech comes from.
+        source: origin of the speech.
         attribution: licence note of the recording.
     """
 
@@ -77,7 +77,7 @@ class RenderedCall:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Units played, late and lost."""
+        """Number of units played, late and lost."""
         return {fate.name.lower(): int(np.count_nonzero(self.fate == fate)) for fate in Fate}
 
     @property
@@ -87,22 +87,22 @@ class RenderedCall:
 
     @property
     def playout_delay_s(self) -> float:
-        """Mean time from making to playing a unit, over those played, in seconds, without framing and concealment."""
+        """Mean time from making to playing a played unit, in seconds, without framing and concealment."""
         return float(np.nanmean(self.offset_s)) if self.counts["played"] else 0.0
 
     @property
     def mouth_to_ear_s(self) -> float:
-        """Mean delay from mouth to ear, in seconds: filling a packet, looking ahead, travel and wait, concealment."""
+        """Mean mouth-to-ear delay, in seconds: packetisation, look-ahead, transit and wait, concealment."""
         concealing = DELAY_S if self.concealment == "appendix-i" else 0.0
         return (self.frame + self.ahead) / RATE + self.playout_delay_s + concealing
 
     def segment(self, first: int, stop: int) -> tuple[Samples, Samples]:
-        """Cut out what was heard and its reference from unit ``first`` up to but not including unit ``stop``.
+        """Return the received sound and its reference from unit ``first`` up to but not including unit ``stop``.
 
-        Where speech was stretched in between, the one is longer than the other.
+        If speech was stretched in between, their lengths differ.
 
         Raises:
-            SpeechError: a range that is empty or reaches beyond the call.
+            SpeechError: the range is empty or exceeds the call.
         """
         if not 0 <= first < stop <= len(self.position):
             raise SpeechError(
@@ -118,14 +118,14 @@ class RenderedCall:
         return heard, said
 
     def write(self, path: str | os.PathLike[str], *, reference: str | os.PathLike[str] | None = None) -> Path:
-        """Write what is heard as a wav file, and the reference too if its path is given."""
+        """Write the received sound as a wav file, and the reference too if its path is given."""
         if reference is not None:
             audio.write(reference, self.reference)
         return audio.write(path, self.samples)
 
 
 def render_call(
-    units: Mapping[str, Any] | Any,  # noqa: ANN401 -- any table whose columns numpy understands
+    units: Mapping[str, Any] | Any,  # noqa: ANN401 -- any table with columns that numpy understands
     speech: Script | Recording,
     *,
     codec: str = "g711u",
@@ -139,17 +139,17 @@ def render_call(
         units: table of the call's units in the order in which they were made: columns ``created_s``,
             ``arrived_s`` (seconds, NaN = never) and ``payload`` (bytes); a mapping of arrays, or an Arrow,
             polars or pandas table of one flow.
-        speech: what is said. Of a bare recording the talk is found by voice activity, in frames as long as
-            the payload says (one byte a sample, as G.711 has it).
+        speech: the speech. In a bare recording, voice activity detection finds the talk. The payload sets the length
+            of its frames (one byte per sample, as in G.711).
         codec: one of :data:`fairwave_speech.codec.CODECS`.
         playout: the playout buffer: a policy, or the ``playout`` table of the scenario's flow; the scenario
             language's default (NetEQ) if not given.
         concealment: one of :data:`fairwave_speech.concealment.METHODS`.
-        any_payload: take packets as long as the script's frames whatever they weigh; else those of G.711 must weigh
-            what it makes of the frames, which tells a script that was cut in another way.
+        any_payload: accept packets of any size. Otherwise their size must be G.711's for the script's frames, which
+            detects a script with another frame length.
 
     Raises:
-        SpeechError: a table, name or value that cannot be used; the message says which and what is allowed.
+        SpeechError: a table, name or value that cannot be used; the message names it and the allowed values.
     """
     created, arrived, payload = _columns(units)
     said = make_script(speech, _frame_s(payload)) if isinstance(speech, Recording) else speech
@@ -190,11 +190,11 @@ def render_call(
 
 
 Laid = tuple[Samples, NDArray[np.int64], NDArray[np.int64]]
-"""What is heard, and where each unit is in it and in the reference."""
+"""The received sound, and the position of each unit in it and in the reference."""
 
 
 def _whole(created: Times, plan: Schedule, decoded: Samples, concealment: str) -> Laid:
-    """Units whole at their times."""
+    """Places units unchanged at their times."""
     frame = decoded.shape[1]
     position = _positions(created, plan, frame)
     played = plan.fate == Fate.PLAYED
@@ -209,7 +209,7 @@ def _whole(created: Times, plan: Schedule, decoded: Samples, concealment: str) -
 
 
 def _stretched(created: Times, plan: Schedule, decoded: Samples, concealment: str) -> Laid:
-    """What a buffer plays that stretches: its pieces one after the other, then their tempo changed."""
+    """Renders the output of a buffer that stretches: joins its pieces, then changes their tempo."""
     frame = decoded.shape[1]
     pieces = plan.heard
     if pieces is None or not len(pieces.kind):
@@ -239,7 +239,7 @@ def _stretched(created: Times, plan: Schedule, decoded: Samples, concealment: st
 
 
 def _due(at: NDArray[np.int64], frame: int) -> NDArray[np.int64]:
-    """Places of all units: one that was not played is due before the next that was, else after the last."""
+    """Completes the positions of all units. An unplayed unit is due before the next played one, else at the end."""
     known = np.flatnonzero(at >= 0)
     index = np.arange(len(at))
     after = np.minimum(np.searchsorted(known, index), len(known) - 1)
@@ -251,7 +251,7 @@ def _due(at: NDArray[np.int64], frame: int) -> NDArray[np.int64]:
 def _talkspurts_from(
     position: NDArray[np.int64], at: NDArray[np.int64], plan: Schedule, frame: int
 ) -> NDArray[np.int64]:
-    """Places of all units if talkspurts were whole: each begins with the first of its units that is played."""
+    """Positions of all units if talkspurts were unchanged: each begins with its first unit that is played."""
     spurt = plan.talkspurt
     first = np.searchsorted(spurt, np.arange(len(plan.delay_s)))
     within = np.arange(len(spurt)) - first[spurt]
@@ -268,7 +268,7 @@ def _check_length(samples: int) -> None:
 
 
 def _positions(created: Times, plan: Schedule, frame: int) -> NDArray[np.int64]:
-    """First sample of each unit on the listener's clock: talkspurts are whole and never overlap."""
+    """First sample of each unit on the listener's clock. Talkspurts stay together and never overlap."""
     spurt = plan.talkspurt
     first = np.searchsorted(spurt, np.arange(len(plan.delay_s)))
     begin = np.rint((created[first] - created[0] + plan.delay_s) * RATE).astype(np.int64)
@@ -278,7 +278,7 @@ def _positions(created: Times, plan: Schedule, frame: int) -> NDArray[np.int64]:
 def _chain_units(
     begin: NDArray[np.int64], spurt: NDArray[np.int64], first: NDArray[np.int64], frame: int
 ) -> NDArray[np.int64]:
-    """Places of all units of whole talkspurts that begin there, or where the one before ends."""
+    """Positions of all units, with talkspurts that begin there, or at the end of the one before."""
     units = np.diff(np.append(first, len(spurt)))
     free = 0
     for index, (start, count) in enumerate(zip(begin.tolist(), units.tolist(), strict=True)):
@@ -312,7 +312,7 @@ def _columns(units: Any) -> tuple[Times, Times, Times]:  # noqa: ANN401
 def _column(units: Any, name: str) -> Times:  # noqa: ANN401
     try:
         return np.asarray(units[name], dtype=np.float64)
-    except Exception as error:  # table libraries have exceptions of their own for a missing column
+    except Exception as error:  # table libraries raise different exceptions for a missing column
         raise SpeechError(
             f"units: no usable column {name!r} ({error}); a units table has the columns "
             "unit, created_s, arrived_s, payload"
@@ -320,5 +320,5 @@ def _column(units: Any, name: str) -> Times:  # noqa: ANN401
 
 
 def _frame_s(payload: Times) -> float:
-    """Frame of a G.711 payload: one byte a sample."""
+    """Frame of a G.711 payload: one byte per sample."""
     return float(payload[0]) / RATE

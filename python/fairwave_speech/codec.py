@@ -1,9 +1,9 @@
-"""Speech codecs: what a frame becomes on its way through encoder and decoder.
+"""Speech codecs: a frame after encoder and decoder.
 
 G.711 is memoryless, so its two laws are tables: the encoder's over all 65536 linear values and the decoder's over all
 256 codes. Both are core's (``crates/fairwave-media/src/speech/g711.rs``). Tests check them against code points of ITU-T
-G.711 tables 1 and 2 and against ffmpeg's libraries. ``linear`` codes nothing and separates what the network does from
-what the codec does. Codecs with memory are in :mod:`fairwave_speech.coders`.
+G.711 tables 1 and 2 and against ffmpeg's libraries. ``linear`` does no coding, which separates effects of the network
+from effects of the codec. Codecs with memory are in :mod:`fairwave_speech.coders`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Played = NDArray[np.bool_]
 
 
 class Codec(Protocol):
-    """A codec as a call needs it."""
+    """Interface of a codec for calls."""
 
     @property
     def name(self) -> str:
@@ -33,19 +33,18 @@ class Codec(Protocol):
 
     @property
     def payload_per_sample(self) -> int:
-        """Payload bytes of one sample; 0 where the two are not in a fixed proportion."""
+        """Payload bytes per sample; 0 if the ratio is not fixed."""
 
     @property
     def ahead(self) -> int:
-        """Samples of what follows a frame that its encoder waits for."""
+        """Samples after a frame that its encoder needs (look-ahead)."""
 
     def transmit(self, frames: Samples, played: Played | None = None) -> Samples:
-        """Encode frames of linear samples, one a row, and decode those that are played; the shape stays.
+        """Encode frames of linear samples, one per row, and decode the played ones; the shape is unchanged.
 
         Args:
-            frames: linear samples, in the order in which they are spoken.
-            played: per row, whether its packet reaches the decoder; all do if not given. What the others become is
-                not defined.
+            frames: linear samples, in the order of speaking.
+            played: per row, whether its packet reaches the decoder; default all. Other rows are undefined.
         """
 
 
@@ -62,7 +61,7 @@ class G711:
         self.name = f"g711{law}"
 
     def encode(self, samples: Samples) -> Codes:
-        """Codes as they travel: of A law with the even bits inverted, of µ law with all bits inverted."""
+        """Codes as transmitted: with the even bits inverted for A law, with all bits inverted for µ law."""
         codes: Codes = self._encode[samples.view(np.uint16)]
         return codes
 
@@ -72,12 +71,12 @@ class G711:
         return linear
 
     def transmit(self, frames: Samples, played: Played | None = None) -> Samples:  # noqa: ARG002  # no memory
-        """Quantise as an encoder and a decoder do."""
+        """Quantise like an encoder and a decoder."""
         return self.decode(self.encode(np.ascontiguousarray(frames)))
 
 
 class Linear:
-    """No codec: samples pass as they are."""
+    """No codec: samples pass unchanged."""
 
     name = "linear"
     payload_per_sample = 2
@@ -99,7 +98,7 @@ def codec(name: str) -> Codec:
         name: one of :data:`CODECS`.
 
     Raises:
-        SpeechError: a name that is none of them.
+        SpeechError: an unknown name.
     """
     if name == "g711u":
         return G711("u")
@@ -113,18 +112,18 @@ def codec(name: str) -> Codec:
 
 
 STAND_IN = "g711u"
-"""What is heard of a call whose own codec is not to be had."""
+"""Codec that replaces unavailable ones."""
 
 
 def heard_as(name: str, frame: int) -> tuple[str, str]:
-    """The codec by which a scenario's call is heard: its own, where these libraries encode and decode it.
+    """The codec for the sound of a scenario's call: the same one if these libraries have encoder and decoder.
 
     Args:
         name: the codec's name in scenarios.
         frame: samples in a packet.
 
     Returns:
-        One of :data:`CODECS`, and why it is not the scenario's own; empty if it is.
+        One of :data:`CODECS`, and the reason if it is not the scenario's; empty if it is.
     """
     if name == "g711":
         return STAND_IN, ""

@@ -7,11 +7,11 @@ after it too.
 - ITU-T G.722 at 64 kb/s, G.726 at 40, 32, 24 and 16 kb/s, G.723.1 at 6.3 kb/s;
 - 3GPP AMR at 12.2 kb/s, which is GSM-EFR's coder, too (TS 26.071: the mode is GSM-EFR).
 
-A coder that looks ahead puts less into a packet than its delay suggests: packet k holds the speech of frame k, and the
-coder waited for `ahead` samples of what follows. So decoded speech lies where the recording has it.
+A coder with look-ahead waits for `ahead` samples of the following speech. Here packet k contains the speech of frame k,
+so decoded speech has the recording's positions.
 
-**Assumptions**: between talkspurts neither side runs, so a talkspurt begins with the state that the last one left, and
-its last samples are coded as if the next one followed at once. Wideband codecs run at 8 kHz like everything here:
+**Assumptions**: between talkspurts neither side runs. So a talkspurt begins with the state that the last one left, and
+its last samples are coded as if the next one followed immediately. Wideband codecs run at 8 kHz like everything here:
 with G.722 you hear the lower band, and the upper band is empty.
 """
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Coder:
-    """A codec as ffmpeg's libraries have it.
+    """A codec of ffmpeg's libraries.
 
     Attributes:
         name: name in scenarios.
         library: ffmpeg's name of encoder and decoder.
         frame: samples at 8 kHz that are coded together.
-        size: bytes that the encoder makes of them, with what its file format puts before them.
-        ahead: samples at 8 kHz that encoder and decoder together lag behind.
+        size: bytes per encoded frame, with the header of its file format.
+        ahead: total lag of encoder and decoder, in samples at 8 kHz.
         rate: samples per second that it codes.
         bit_rate: b/s, for encoders that have several; 0 for the others.
         decoding: options that the decoder cannot take from the packets.
@@ -62,17 +62,17 @@ class Coder:
 
     @property
     def is_there(self) -> bool:
-        """Whether the libraries at hand encode and decode it."""
+        """Whether the installed libraries encode and decode it."""
         return _has_both_directions(self.library)
 
     def encode(self, frames: Samples) -> list[bytes]:
-        """The packet that carries each row.
+        """Encode each row as a packet.
 
         Args:
-            frames: linear samples, one packet a row, in the order in which they are spoken.
+            frames: linear samples, one packet per row, in the order of speaking.
 
         Raises:
-            SpeechError: rows that are no whole number of the codec's frames, or no such encoder in these libraries.
+            SpeechError: rows that are not a multiple of the codec's frame, or no such encoder in these libraries.
         """
         spoken = self._whole(frames)
         stream = np.concatenate([spoken.reshape(-1)[self.ahead :], np.zeros(self.ahead, np.int16)])
@@ -81,7 +81,7 @@ class Coder:
         return [data[first : first + size] for first in range(0, len(spoken) * size, size)]
 
     def decode(self, packets: Sequence[bytes]) -> Samples:
-        """The samples of packets that follow each other, one after the other.
+        """Decode consecutive packets to one sequence of samples.
 
         Raises:
             SpeechError: no such decoder in these libraries.
@@ -103,7 +103,7 @@ class Coder:
         return _resampled(samples, RATE, self.rate)
 
     def transmit(self, frames: Samples, played: NDArray[np.bool_] | None = None) -> Samples:
-        """Encode all rows, decode those that are played, as one stream; the others are silent.
+        """Encode all rows and decode those that are played, as one stream; the others are silent.
 
         Raises:
             SpeechError: as for :meth:`encode`.
@@ -167,7 +167,7 @@ class Coder:
 
 
 def _g726(bits: int) -> Coder:
-    """Of G.726 each sample is 2 to 5 bits, which packets do not tell: 8 samples are whole bytes."""
+    """A G.726 sample has 2 to 5 bits, which packets do not state. 8 samples are an integer number of bytes."""
     rate = bits * RATE
     decoding = {"bits_per_coded_sample": str(bits)}
     return Coder(f"g726-{rate // 1000}", "g726", 8, bits, bit_rate=rate, decoding=decoding)
@@ -181,12 +181,12 @@ CODERS: dict[str, Coder] = {
         Coder("g722", "g722", 1, 1, ahead=11, rate=2 * RATE),
         *(_g726(bits) for bits in (5, 4, 3, 2)),
         Coder("g723.1-6.3", "g723_1", 240, 24, ahead=60, bit_rate=6300),
-        # 31 octets of speech behind one of contents (RFC 4867 §5.3, its storage format).
+        # 31 octets of speech after one of contents (RFC 4867 §5.3, its storage format).
         Coder("amr-12.2", _AMR, 160, 32, ahead=40, bit_rate=12200),
         Coder("gsm-efr", _AMR, 160, 32, ahead=40, bit_rate=12200),
     )
 }
-"""Codecs of scenarios that are coded and decoded here, by name."""
+"""Codecs of scenarios with a coder here, by name."""
 
 
 @cache
@@ -203,7 +203,7 @@ def _has_both_directions(library: str) -> bool:
 
 
 def _resampled(samples: Samples, to: int, of: int) -> Samples:
-    """The samples at another rate, in place: without delay."""
+    """Resample in place, without delay."""
     if to == of or not len(samples):
         return samples
     from scipy.signal import resample_poly

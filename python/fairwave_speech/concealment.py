@@ -1,11 +1,10 @@
 """Packet loss concealment: the sound in place of a missing unit.
 
-``appendix-i`` is the waveform substitution of ITU-T G.711 Appendix I (09/1999), as core has it
-(``crates/fairwave-media/src/speech/concealment.rs``, where its rules and assumptions stand): the page of the lab
-hears the same. The seam at a gap's beginning changes the quarter period *before* it, which a receiver can only
-do by playing everything 3.75 ms later (:data:`DELAY_S`). Here that delay is left out of the samples, so that
-they stay aligned with the original; add it to the mouth-to-ear delay. Where nothing is missing, samples pass
-bit by bit.
+``appendix-i`` is the waveform substitution of ITU-T G.711 Appendix I (09/1999), implemented in core
+(``crates/fairwave-media/src/speech/concealment.rs``, with its rules and assumptions). The lab's page uses the same
+code. The seam at a gap's beginning changes the quarter period *before* it. A receiver can do that only by playing
+everything 3.75 ms later (:data:`DELAY_S`). Here that delay is left out of the samples, so that they stay aligned with
+the original; add it to the mouth-to-ear delay. Samples outside gaps pass bit by bit.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ METHODS = ("appendix-i", "silence")
 """Names that :func:`conceal` knows."""
 
 DELAY_S = 0.00375
-"""What concealment by Appendix I adds to a receiver's delay, in seconds."""
+"""Additional receiver delay of concealment by Appendix I, in seconds."""
 
 
 def conceal(samples: Samples, missing: NDArray[np.bool_], method: str = "appendix-i") -> Samples:
-    """Fill in what is missing.
+    """Fill in the missing samples.
 
     Args:
-        samples: decoded speech, 8 kHz; where ``missing`` is set its value does not matter.
+        samples: decoded speech, 8 kHz; values of samples with ``missing`` set are ignored.
         missing: one flag per sample.
         method: ``"appendix-i"``, or ``"silence"`` to leave gaps empty.
 
@@ -51,7 +50,7 @@ def conceal(samples: Samples, missing: NDArray[np.bool_], method: str = "appendi
 
 
 def pitch_period(history: NDArray[np.float64]) -> int:
-    """Lag of 5 to 15 ms at which a signal's end agrees best with what came before, in samples at 8 kHz.
+    """Lag of 5 to 15 ms with the best match of a signal's end to its past, in samples at 8 kHz.
 
     Args:
         history: at least 280 samples (35 ms), the latest last.

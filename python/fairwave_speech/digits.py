@@ -1,14 +1,13 @@
-"""Connected digits: sentences whose words are known, to be spoken over a call and recognised behind it.
+"""Connected digits: sentences with known words, for a recogniser after a call.
 
-Digits are real recordings, one per digit and voice, cut to where they are spoken and joined with short pauses.
+Digits are real recordings, one per digit and voice, trimmed of silence and joined with short pauses.
 Sentences have 1, 2, 3, 4, 5 or 7 digits as in TIDIGITS, the source of Aurora 2. Sentences are drawn from a seed.
 
-Paper 004 uses Aurora 2: many American speakers, digits spoken fluently into one another, 'oh' beside
-'zero', and a test set of 4004 sentences. That corpus is not free. Here one woman speaks (Debian's Asterisk
-prompts), each digit always in the same way, without coarticulation and without 'oh' (and by default without
-'two', see :data:`MISHEARD`).
+Paper 004 uses Aurora 2: many American speakers, digits spoken fluently into one another, 'oh' as well as 'zero', and a
+test set of 4004 sentences. That corpus is not free. Here one woman speaks (Debian's Asterisk prompts), each digit
+always in the same way, without coarticulation and without 'oh' (and by default without 'two', see :data:`MISHEARD`).
 
-**Assumptions**: pauses within a sentence are uniform from 20 to 120 ms, sentences stand 300 ms apart.
+**Assumptions**: pauses within a sentence are uniform from 20 to 120 ms, and 300 ms separate sentences.
 """
 
 from __future__ import annotations
@@ -34,16 +33,17 @@ _PAUSE_S = (0.02, 0.12)
 
 MISHEARD = frozenset({"two"})
 """Words that sentences leave out: the recogniser takes the one recording of 'two' for 'zero' even when it is clean,
-which says nothing about a network."""
+which is independent of the network.
+"""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """Digits in a row.
+    """A sequence of digits.
 
     Attributes:
-        words: what is said.
-        samples: how, with silence before and after.
+        words: its words.
+        samples: its sound, with silence before and after.
     """
 
     words: tuple[str, ...]
@@ -52,11 +52,11 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Reading:
-    """Sentences read one after another: what one party of a call says.
+    """Sentences read one after another: the speech of one party of a call.
 
     Attributes:
         script: all of it, to be sent without suppressing silence.
-        sentences: what is said.
+        sentences: the sentences.
         frames: per sentence, its first frame in the script and the one past its last.
     """
 
@@ -65,7 +65,7 @@ class Reading:
     frames: tuple[tuple[int, int], ...]
 
     def heard(self, units: int) -> list[tuple[int, int, int]]:
-        """Sentences that a call of this many units carries whole: (sentence, first unit, one past the last)."""
+        """Sentences that a call of this many units carries completely: (sentence, first unit, one past the last)."""
         period = len(self.script.frames)
         found = []
         for start in range(0, units, period):
@@ -78,14 +78,14 @@ class Reading:
 def digit_recordings(
     recordings: Recordings | None = None, *, leave_out: Set[str] = MISHEARD
 ) -> dict[str, Samples]:
-    """The digits of the Asterisk prompts, by word, cut to where they are spoken.
+    """The digits of the Asterisk prompts, by word, trimmed of silence.
 
     Args:
-        recordings: where they lie.
+        recordings: their source.
         leave_out: words not to speak.
 
     Raises:
-        SpeechError: the prompts are not there; the message says how to get them.
+        SpeechError: the prompts are missing; the message explains how to get them.
     """
     source = Recordings() if recordings is None else recordings
     return {
@@ -107,8 +107,8 @@ def sentences(voice: Mapping[str, Samples], count: int, seed: int) -> list[Sente
 
     Args:
         voice: a recording per word.
-        count: how many.
-        seed: the same seed gives the same sentences.
+        count: number of sentences.
+        seed: equal seeds draw equal sentences.
 
     Raises:
         SpeechError: no words, or a count below 1.
@@ -121,10 +121,10 @@ def sentences(voice: Mapping[str, Samples], count: int, seed: int) -> list[Sente
 
 
 def reading(spoken: Sequence[Sentence], frame_s: float = 0.02) -> Reading:
-    """Put sentences one after another, each beginning with a frame of its own.
+    """Join sentences, each starting at a frame boundary.
 
     Args:
-        spoken: what to say, at least one sentence.
+        spoken: the sentences, at least one.
         frame_s: length of a frame in seconds.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What goes wrong with speech: one exception whose text says where, what, and what to do instead."""
+"""Errors of speech: one exception with a text that states place, problem and remedy."""
 
 from fairwave.foreign import ForeignFileError
 

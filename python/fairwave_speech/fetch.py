@@ -1,16 +1,16 @@
-"""Where recordings and models lie, and how the set-up brings them there.
+"""Location of recordings and models, and their download at set-up.
 
 Two packages of Debian are unpacked, without installing them and without root, into the ignored folder
 ``data/recordings``:
 
 - ``asterisk-core-sounds-en-wav``: telephone prompts spoken by Allison Smith, 8 kHz, CC-BY-SA-3.0 (the
-  licence asks to name her wherever they are played, see :data:`ATTRIBUTION`): the default call, and the
+  licence asks to name her with every playback, see :data:`ATTRIBUTION`): the default call, and the
   digits 0 to 9.
 - ``pocketsphinx-testdata``: acoustic model of connected digits trained on TIDIGITS, BSD-2-Clause, for the
   recogniser.
 
-``python -m fairwave_speech.fetch`` does it. Where they cannot be had (another system, no package lists) it
-says how to supply a recording and ends well: everything else works without them.
+``python -m fairwave_speech.fetch`` does it. If they are unavailable (another system, no package lists), it explains
+how to supply a recording and succeeds, because everything else works without them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ ATTRIBUTION = (
     "Speech: Asterisk core sounds, recorded by Allison Smith (theivrvoice.com), contributed by Digium, Inc.; "
     "licensed CC-BY-SA-3.0. Changed by fairwave: coded, cut into packets, sent through a network."
 )
-"""What a page that plays the default recordings has to say; the audio on it is under the same licence."""
+"""Attribution on pages that play the default recordings. The pages' audio has the same licence."""
 
 DEFAULT_SPEECH = "demo-instruct"
-"""Prompt of 73 s that is the default call."""
+"""Prompt of 73 s for the default call."""
 
 _PROMPTS = "usr/share/asterisk/sounds/en_US_f_Allison"
 _MODEL = "usr/share/pocketsphinx/test/data/tidigits"
@@ -66,18 +66,18 @@ class Recordings:
     data: Path = field(default_factory=data_dir)
 
     def prompts(self) -> Path | None:
-        """Folder of the Asterisk prompts, or nothing if they are not there."""
+        """Folder of the Asterisk prompts, or None if they are missing."""
         return self._first(SPEECH_PACKAGE, _PROMPTS, "demo-congrats.wav")
 
     def digit_model(self) -> Path | None:
-        """Folder of the digit recogniser's model, or nothing if it is not there."""
+        """Folder of the digit recogniser's model, or None if it is missing."""
         return self._first(MODEL_PACKAGE, _MODEL, "hmm/means")
 
     def prompt(self, name: str = DEFAULT_SPEECH) -> Recording:
         """Read a prompt, such as ``demo-instruct`` or ``digits/7``.
 
         Raises:
-            SpeechError: the prompts are not there, or none has that name.
+            SpeechError: the prompts are missing, or none has that name.
         """
         folder = self.prompts()
         if folder is None:
@@ -103,27 +103,27 @@ HOW_TO_SUPPLY = (
 
 
 def speech(path: str | os.PathLike[str] | None = None) -> Recording:
-    """The recording for a call: the file that is given, else the default prompt.
+    """The recording for a call: the given file, else the default prompt.
 
     Raises:
-        SpeechError: the file cannot be used, or there is neither a file nor the default; the message says how
+        SpeechError: the file cannot be used, or there is neither a file nor the default; the message explains how
             to supply one.
     """
     return read(path) if path is not None else Recordings().prompt()
 
 
 def fetch(packages: Sequence[str] = PACKAGES, data: Path | None = None) -> list[Path]:
-    """Download packages with the system's package tool and unpack them; what is there already stays.
+    """Download packages with the system's package tool and unpack them; existing files are kept.
 
     Args:
         packages: names of Debian packages.
         data: the data folder; :func:`data_dir` if not given.
 
     Returns:
-        Per package the folder that it is unpacked in.
+        The folder of each unpacked package.
 
     Raises:
-        SpeechError: there is no ``apt-get`` or ``dpkg``, or the package cannot be had.
+        SpeechError: ``apt-get`` or ``dpkg`` is missing, or the package cannot be downloaded.
     """
     home = (data_dir() if data is None else data) / "recordings"
     return [_unpacked(package, home) for package in packages]
@@ -142,7 +142,7 @@ def _unpacked(package: str, home: Path) -> Path:
         archive = _download(package, work)
         _run(["dpkg", "-x", str(archive), str(work / "files")], work)
         try:
-            # Into place in one step, so that an interrupted set-up leaves nothing half unpacked.
+            # Move into place in one step, so that an interrupted set-up leaves nothing half unpacked.
             (work / "files").rename(place)
         except OSError as error:
             if not place.is_dir():
@@ -151,7 +151,7 @@ def _unpacked(package: str, home: Path) -> Path:
 
 
 def _download(package: str, work: Path) -> Path:
-    """The package's archive; package lists are renewed only where the download fails and the user may."""
+    """The package's archive. Package lists are updated only if the download fails and the user has the permission."""
     command = ["apt-get", "download", "-q", package]
     try:
         _run(command, work)
@@ -185,7 +185,7 @@ def _run(command: list[str], work: Path) -> None:
 
 
 def main() -> int:
-    """Bring recordings and models; say where they are, or why not. Never fails: all else works without."""
+    """Download recordings and models. Print their location or the reason for a failure; never fail."""
     sys.stdout.writelines(_report(package) for package in PACKAGES)
     return 0
 

@@ -1,9 +1,9 @@
-"""Flaws of a sound file that would pass for the network's: clipping, a constant, near silence, channels that cancel.
+"""Flaws of a sound file that could be taken for the network's: clipping, a constant, near silence, cancelling channels.
 
-The samples are looked at as the file has them, channel by channel, before they are converted: a converted clipped wave
-is no longer flat.
+The samples are examined as they are in the file, channel by channel, before conversion, because a converted clipped
+wave is no longer flat.
 
-**Assumptions** (no standard fixes them): a wave is clipped where it stays at its largest value for at least 0.375 ms
+**Assumptions** (no standard fixes them): a wave is clipped if it stays at its largest value for at least 0.375 ms
 (three samples at 8 kHz), if that is above a tenth of full scale and happens to one sample in 10 000. Speech below
 −50 dBov is nearly silent (telephony plays it at −26 dBov). An offset counts from 2 % of full scale. Channels cancel
 each other if their mix has less than a tenth of the loudest channel's power. Independent channels keep more of it.
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     """One row per channel, full scale is 1."""
 
 FLAT_S = 0.375e-3
-"""How long a wave stays at its largest value where it is clipped, in seconds."""
+"""Least time at the largest value of a clipped wave, in seconds."""
 
 STEP = 1 / 32768
-"""A step of 16 bits: the largest positive sample lies one below full scale."""
+"""A step of 16 bits: the largest positive sample is one step below full scale."""
 
 LEAST_PEAK = 0.1
-"""The least peak of a wave that counts as clipped, full scale being 1."""
+"""The least peak of a clipped wave, relative to full scale."""
 
 LEAST_CLIPPED = 1e-4
-"""The least share of clipped samples that is worth a warning."""
+"""The least share of clipped samples for a warning."""
 
 QUIET_DBOV = -50.0
 """Speech below this level is nearly silent, in dB relative to overload."""
 
 LEAST_OFFSET = 0.02
-"""The least offset that is removed, full scale being 1."""
+"""The least offset that is removed, relative to full scale."""
 
 CANCELLED = 0.1
-"""Channels cancel each other if less than this part of the loudest channel's power is left of their mix."""
+"""Channels cancel each other if their mix keeps less than this part of the loudest channel's power."""
 
 SHORT_S = 1.0
 """A shorter recording is too short to rate a call by, in seconds."""
@@ -53,12 +53,12 @@ _FULL = {"u8": 128.0, "s16": 32768.0, "s32": 2.0**31, "s64": 2.0**63}
 
 
 def scaled(samples: NDArray[np.generic], form: str, channels: int) -> Channels:
-    """Decoded samples, one row per channel, full scale being 1.
+    """Decoded samples, one row per channel, relative to full scale.
 
     Args:
-        samples: As decoded: a row per channel where the format ends in `p`, else one row that alternates.
+        samples: As decoded: a row per channel if the format ends in `p`, else one row that alternates.
         form: ffmpeg's name of the sample format: `s16`, `fltp`, …
-        channels: How many there are.
+        channels: Number of channels.
     """
     rows = samples if form.endswith("p") else samples.reshape(-1, channels).T
     bare = form.removesuffix("p")
@@ -67,7 +67,7 @@ def scaled(samples: NDArray[np.generic], form: str, channels: int) -> Channels:
 
 @dataclass
 class Flaws:
-    """What is suspect in a sound file, piece by piece.
+    """Suspect properties of a sound file, collected piece by piece.
 
     Attributes:
         source: The file.
@@ -84,7 +84,7 @@ class Flaws:
     channels: int = 1
 
     def look_at(self, channels: Channels) -> None:
-        """Takes in the next piece.
+        """Examines the next piece.
 
         Raises:
             SpeechError: A sample is not a number.
@@ -99,7 +99,7 @@ class Flaws:
             )
         size = np.abs(channels)
         largest = float(size.max())
-        # What lies beyond full scale is cut off when it becomes 16 bits.
+        # Values beyond full scale are cut off by the conversion to 16 bits.
         limit = min(max(self.peak, largest), 1.0)
         if limit > self.peak:
             self.peak, self.clipped = limit, 0
@@ -120,7 +120,7 @@ class Flaws:
         return self.low == self.high != 0.0
 
     def warnings(self, level_dbov: float) -> list[str]:
-        """What is suspect, one sentence each.
+        """Returns suspect properties, one sentence each.
 
         Args:
             level_dbov: Active level of the converted recording.
@@ -152,11 +152,11 @@ class Flaws:
 
 
 def cancelled(mixed: NDArray[np.int16], apart: NDArray[np.int16]) -> int | None:
-    """The loudest channel, if little of it is left in the mix of all; none otherwise.
+    """Returns the loudest channel if the mix of all keeps little of it; otherwise None.
 
     Args:
         mixed: The mix.
-        apart: The channels, one a row.
+        apart: The channels, one per row.
     """
     power = np.mean(np.square(apart, dtype=np.float64), axis=1)
     loudest = int(np.argmax(power))
@@ -164,7 +164,7 @@ def cancelled(mixed: NDArray[np.int16], apart: NDArray[np.int16]) -> int | None:
 
 
 def _flat(at_peak: NDArray[np.bool_], least: int) -> int:
-    """How many samples lie in runs of at least `least` samples at the peak."""
+    """Counts the samples in runs of at least `least` samples at the peak."""
     total = 0
     for row in at_peak:
         edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(np.int8)))

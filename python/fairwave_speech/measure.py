@@ -1,8 +1,8 @@
-"""What loss does to speech, with and without concealment: the table of ``docs/speech.md``, measured and written there.
+"""Effect of loss on speech, with and without concealment: measures and writes the table of ``docs/speech.md``.
 
 ``python -m fairwave_speech.measure docs/speech.md`` fills the part between the two markers of the page;
 without a page it prints the table. Units of 20 ms over G.711 µ law are lost independently of one another;
-nothing is late. Every replication draws new digits and new losses; the prompt of the score stays the same, with new
+nothing is late. Every replication draws new digits and new losses. The prompt of the score stays the same, with new
 losses.
 """
 
@@ -37,14 +37,14 @@ END = "<!-- measured: end -->"
 def lossy_call(
     said: Script, loss: float, concealment: str, seed: int, units: int | None = None
 ) -> RenderedCall:
-    """A call over a path that loses units independently of one another and delays all alike.
+    """A call over a path with independent losses of units and a constant delay.
 
     Args:
-        said: what is said.
+        said: the speech.
         loss: probability that a unit is lost.
         concealment: see :func:`fairwave_speech.render_call`.
-        seed: the same seed loses the same units at the same loss.
-        units: length of the call; the script once if not given.
+        seed: equal seeds lose equal units at equal loss.
+        units: length of the call; by default the script once.
     """
     count = len(said.frames) if units is None else units
     created = np.arange(count) * said.frame_s
@@ -58,11 +58,11 @@ def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[
     """Measure all conditions.
 
     Args:
-        replications: how many draws of sentences and losses, at least 2 for intervals.
+        replications: number of draws of sentences and losses, at least 2 for intervals.
         count: sentences in each.
 
     Raises:
-        SpeechError: recordings, model or recogniser are not there.
+        SpeechError: recordings, model or recogniser are missing.
     """
     conditions = [
         (loss, concealment)
@@ -102,10 +102,10 @@ def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[
 
 
 def voice_rows(replications: int = 3, count: int = SENTENCES, loss: float = 0.1) -> list[dict[str, str]]:
-    """Measure how much hangs on the voice: the recordings and each synthetic voice, clean and at one loss.
+    """Measure the effect of the voice: the recordings and each synthetic voice, clean and at one loss.
 
     Raises:
-        SpeechError: recordings, voices, model or recogniser are not there.
+        SpeechError: recordings, voices, model or recogniser are missing.
     """
     conditions = ((0.0, "silence"), (loss, "silence"), (loss, "appendix-i"))
     speakers = {
@@ -164,7 +164,7 @@ def fill(page: str, table: str) -> str:
     """The page with the table between its markers.
 
     Raises:
-        SpeechError: the markers are not there.
+        SpeechError: the markers are missing.
     """
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)

@@ -1,11 +1,11 @@
-"""Opus as calls use it: packets with in-band FEC, and a decoder that conceals what is lost and reads that FEC.
+"""Opus in calls: packets with in-band FEC, and a decoder that conceals losses and uses that FEC.
 
 FFmpeg's interface to libopus neither conceals nor reads in-band FEC. So this module calls libopus (RFC 6716, BSD
-licence) directly: the library that PyAV brings along, otherwise the system's.
+licence) directly: the library in PyAV's wheel, otherwise the system's.
 
-The encoder is set as WebRTC sets it for one channel (``audio_encoder_opus.cc``): application VoIP, complexity 9,
-constrained variable bit rate, no DTX. It learns the loss that the receiver reports, and adds in-band FEC only above 0
-% (`decide_fec` in ``opus_encoder.c``). A decoder reads the copy of a lost frame only from the packet right after it,
+The encoder has WebRTC's settings for one channel (``audio_encoder_opus.cc``): application VoIP, complexity 9,
+constrained variable bit rate, no DTX. It receives the loss that the receiver reports, and adds in-band FEC only above
+0 % (`decide_fec` in ``opus_encoder.c``). A decoder reads the copy of a lost frame only from the packet right after it,
 as WebRTC's NetEQ does.
 """
 
@@ -40,7 +40,7 @@ _MOST = 1275
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """The libopus that PyAV brings along, or the system's."""
+    """The libopus in PyAV's wheel, or the system's."""
     names: list[str] = []
     try:
         import av
@@ -72,7 +72,7 @@ def version() -> str:
 
 
 def look_ahead() -> int:
-    """Samples by which decoded speech is late."""
+    """Delay of decoded speech, in samples."""
     library, encoder = _need(), _encoder()
     answer = ctypes.c_int()
     library.opus_encoder_ctl(encoder, _LOOK_AHEAD, ctypes.byref(answer))
@@ -134,8 +134,7 @@ def decode(packets: Sequence[bytes | None]) -> Samples:
     try:
         for place, packet in enumerate(packets):
             piece = np.zeros(FRAME, np.int16)
-            # With nothing to read the request for FEC is the same as concealment: libopus decides by what the packet
-            # has.
+            # Without a packet, the request for FEC is the same as concealment. libopus decides by the packet's content.
             source = packet if packet is not None or place + 1 == len(packets) else packets[place + 1]
             from_copy = packet is None and source is not None
             size = 0 if source is None else len(source)
@@ -149,7 +148,7 @@ def decode(packets: Sequence[bytes | None]) -> Samples:
 
 
 def has_copy(packet: bytes) -> bool:
-    """Whether a packet carries a copy of the frame before it (in-band FEC), as its own decoder would find it."""
+    """Whether a packet carries a copy of the frame before it (in-band FEC), as libopus reads it."""
     library = _need()
     if hasattr(library, "opus_packet_has_lbrr"):
         return bool(library.opus_packet_has_lbrr(packet, len(packet)) == 1)

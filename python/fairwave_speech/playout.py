@@ -1,8 +1,8 @@
-"""The playout buffer: when each unit is played, and which are not.
+"""The playout buffer: the playing time of each unit, and the units that are not played.
 
-The law is the simulator's own (``quality/playout``), so what is heard is what the call's rating counts.
+The law is the simulator's (``quality/playout``), so the sound matches the call's rating.
 
-- :class:`Neteq`: a jitter buffer as deployed, libwebrtc's NetEQ: it plays faster and slower within talkspurts. The
+- :class:`Neteq`: libwebrtc's deployed jitter buffer NetEQ, which plays faster and slower within talkspurts. The
   default, as in scenarios.
 - :class:`Fixed`: the same offset from making to playing throughout the call.
 - :class:`Adaptive`: an offset per talkspurt from the delays seen so far (R. Ramjee, J. Kurose, D. Towsley,
@@ -11,8 +11,7 @@ The law is the simulator's own (``quality/playout``), so what is heard is what t
 
 A talkspurt is a run of units each made one frame after the one before.
 
-**Assumptions**: those of the law; and a talkspurt of which nothing arrived takes the offset of the one
-before.
+**Assumptions**: the law's; in addition, a talkspurt without any arrival takes the offset of the one before.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ _NEVER = np.uint64(2**64 - 1)
 
 
 class Fate(IntEnum):
-    """What became of a unit."""
+    """Fate of a unit."""
 
     PLAYED = 0
-    """It was there when its time came."""
+    """It had arrived by its playing time."""
     LATE = 1
     """It arrived, but was not played."""
     LOST = 2
@@ -51,15 +50,15 @@ class Neteq:
     """A jitter buffer that follows the delays of the packets and stretches speech.
 
     Attributes:
-        min_delay_s: its target is never less, in seconds, from 0 to 10.
-        max_delay_s: its target is never more, in seconds, from ``min_delay_s`` to 10; no limit if not given.
+        min_delay_s: least target, in seconds, from 0 to 10.
+        max_delay_s: greatest target, in seconds, from ``min_delay_s`` to 10; no limit if not given.
     """
 
     min_delay_s: float = 0.0
     max_delay_s: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Refuse values out of range."""
         most = 10.0 if self.max_delay_s is None else self.max_delay_s
         if not (0.0 <= self.min_delay_s <= most <= 10.0 and most > 0.0):
             raise SpeechError(
@@ -67,7 +66,7 @@ class Neteq:
             )
 
     def table(self) -> dict[str, Any]:
-        """The scenario language's table of this."""
+        """The scenario language's table of this policy."""
         limits = {"min-delay": self.min_delay_s, "max-delay": self.max_delay_s}
         written = {key: f"{round(value * 1e9)} ns" for key, value in limits.items() if value is not None}
         return {"strategy": "neteq", **written}
@@ -78,8 +77,8 @@ class Fixed:
     """The same offset throughout the call.
 
     Attributes:
-        delay_s: how long units are held back beyond the reference, in seconds, from 0 to 60.
-        reference: ``"first"``: the network delay of the first unit to arrive, which is what a receiver knows;
+        delay_s: offset beyond the reference, in seconds, from 0 to 60.
+        reference: ``"first"``: the network delay of the first unit to arrive, which a receiver knows;
             ``"minimum"``: the least network delay of the call; ``"creation"``: none, so that ``delay_s`` is
             a budget for network and waiting together (paper 004: 0.3 s).
     """
@@ -88,7 +87,7 @@ class Fixed:
     reference: str = "first"
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Refuse values out of range."""
         if not 0.0 <= self.delay_s <= 60.0:
             raise SpeechError(f"playout delay {self.delay_s} s: must be from 0 to 60 s; 0.06 s is usual")
         if self.reference not in {"first", "minimum", "creation"}:
@@ -97,7 +96,7 @@ class Fixed:
             )
 
     def table(self) -> dict[str, Any]:
-        """The scenario language's table of this."""
+        """The scenario language's table of this policy."""
         return {"strategy": "fixed", "delay": f"{round(self.delay_s * 1e9)} ns", "reference": self.reference}
 
 
@@ -116,7 +115,7 @@ class Adaptive:
     least_s: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range."""
+        """Refuse values out of range."""
         if self.estimator not in {"average", "spike"}:
             raise SpeechError(f"estimator {self.estimator!r}: must be 'average' or 'spike'")
         if not (0.0 <= self.safety < float("inf") and 0.0 <= self.least_s <= 60.0):
@@ -125,7 +124,7 @@ class Adaptive:
             )
 
     def table(self) -> dict[str, Any]:
-        """The scenario language's table of this."""
+        """The scenario language's table of this policy."""
         return {
             "strategy": "adaptive",
             "estimator": self.estimator,
@@ -139,26 +138,26 @@ Playout = Neteq | Fixed | Adaptive | Mapping[str, Any]
 
 
 class PieceKind(IntEnum):
-    """What is heard next, in the order of hearing."""
+    """Kinds of pieces in the played sound."""
 
     UNIT = 0
     """The speech of the unit with this index."""
     SHORTENED = 1
-    """So many samples are left out before this place."""
+    """This many samples are removed before this position."""
     LENGTHENED = 2
-    """So many samples are heard twice before this place."""
+    """This many samples are repeated before this position."""
     CONCEALED = 3
-    """So many samples are made up."""
+    """This many samples are concealment."""
     SILENCE = 4
-    """So many samples are known to be silent."""
+    """This many samples are known silence."""
 
 
 @dataclass(frozen=True)
 class StretchedPlayout:
-    """What a buffer plays that stretches speech.
+    """Output of a buffer that stretches speech.
 
     Attributes:
-        begins_s: when the first piece is heard, in seconds.
+        begins_s: playing time of the first piece, in seconds.
         kind: per piece, a :class:`PieceKind`.
         value: per piece, the unit's index, or samples at 8 kHz.
     """
@@ -170,15 +169,15 @@ class StretchedPlayout:
 
 @dataclass(frozen=True)
 class Schedule:
-    """When units are played.
+    """Playing times of units.
 
     Attributes:
         talkspurt: per unit, the number of its talkspurt from 0.
-        delay_s: per talkspurt, the offset from making to playing, in seconds; where it changes within talkspurts,
-            the mean over the units played.
+        delay_s: per talkspurt, the offset from making to playing, in seconds; if it changes within the talkspurt, the
+            mean over the played units.
         fate: per unit, a :class:`Fate`.
-        played_s: per unit, when it is played; NaN if it is not.
-        heard: what is heard, for a buffer that stretches; otherwise units are played whole at their times.
+        played_s: per unit, its playing time; NaN if it is not played.
+        heard: output of a buffer that stretches; None if units are played unchanged at their times.
     """
 
     talkspurt: NDArray[np.int64]
@@ -188,7 +187,7 @@ class Schedule:
     heard: StretchedPlayout | None = None
 
     def playout_s(self, created_s: Times) -> Times:
-        """Per unit, when it is or would have been played."""
+        """Per unit, its actual or due playing time."""
         return np.where(np.isnan(self.played_s), created_s + self.delay_s[self.talkspurt], self.played_s)
 
 
@@ -200,11 +199,11 @@ def talkspurts(created_s: Times, frame_s: float) -> NDArray[np.int64]:
 
 
 def schedule(created_s: Times, arrived_s: Times, frame_s: float, playout: Playout | None = None) -> Schedule:
-    """Decide when units are played and what becomes of each.
+    """Determine the playing time and the fate of each unit.
 
     Args:
-        created_s: when each unit was made, in seconds from 0 on, ascending.
-        arrived_s: when each arrived, NaN if it did not.
+        created_s: creation time of each unit, in seconds from 0 on, ascending.
+        arrived_s: arrival time of each unit; NaN if it did not arrive.
         frame_s: time between units of a talkspurt, in seconds.
         playout: the buffer's policy; the scenario language's default if not given.
 
@@ -236,7 +235,7 @@ def schedule(created_s: Times, arrived_s: Times, frame_s: float, playout: Playou
         count = np.bincount(spurt[there], minlength=len(delay))
         total = np.bincount(spurt[there], (played - created_s)[there], len(delay))
         delay[count > 0] = total[count > 0] / count[count > 0]
-    # Of a talkspurt that was lost whole nothing is played: it takes the offset of the one before, or else of the first.
+    # A talkspurt without any arrival takes the offset of the one before, or else of the first.
     known = np.flatnonzero(~np.isnan(delay))
     if len(known):
         before = known[np.maximum(np.searchsorted(known, np.arange(len(delay)), side="right") - 1, 0)]
@@ -252,7 +251,7 @@ def _heard(begins: int, kinds: bytes, values: bytes) -> StretchedPlayout:
 
 
 def _nanoseconds(seconds: Times) -> bytes:
-    """Times as the binding takes them: 64-bit nanoseconds, all ones for never."""
+    """Times for the binding: 64-bit nanoseconds, all ones for never."""
     there = ~np.isnan(seconds)
     whole = np.rint(np.where(there, seconds, 0.0) * 1e9).astype("<u8")
     return np.where(there, whole, _NEVER).astype("<u8").tobytes()

@@ -1,9 +1,9 @@
-"""The listener that can be counted: a recogniser of connected digits.
+"""An automatic listener: a recogniser of connected digits.
 
 PocketSphinx with an acoustic model of digits at 8 kHz trained on TIDIGITS (Debian's
-``pocketsphinx-testdata``, BSD) and a grammar of one or more digits. As the voices here never say 'oh', the
-grammar has none. Search is made wide and words are charged for, as the model needs: with the engine's own
-settings most sentences come out wrong.
+``pocketsphinx-testdata``, BSD) and a grammar of one or more digits. The grammar has no 'oh', because the voices here
+never use it. The model needs a wide search and a word insertion penalty. With the engine's defaults most sentences are
+wrong.
 
 Paper 004 trains eleven whole-word models of 16 states and three Gaussians on Aurora 2's clean sentences and tests on
 the same kind of speech. Here the model was not trained on the voice, so it recognises clean speech less often than the
@@ -34,7 +34,7 @@ from fairwave_speech.wer import Alignment, align
 _GRAMMAR = "#JSGF V1.0;\ngrammar digits;\npublic <digits> = ( {} )+ ;\n"
 
 _NOISE = 20.0
-"""Standard deviation of the room that the listener sits in: −64 dBov, as quiet recordings have it."""
+"""Standard deviation of the listener's room noise: −64 dBov, as in quiet recordings."""
 
 
 class Recogniser:
@@ -47,7 +47,7 @@ class Recogniser:
             model: folder with ``hmm`` and ``lm/tidigits.dic``; the fetched one if not given.
 
         Raises:
-            SpeechError: engine or model are not there; the message says how to get them.
+            SpeechError: engine or model are missing; the message explains how to get them.
         """
         folder = model or Recordings().digit_model()
         if folder is None:
@@ -55,8 +55,8 @@ class Recogniser:
         self._decoder = _decoder(folder)
 
     def recognise(self, samples: Samples) -> tuple[str, ...]:
-        """Words of one sentence at 8 kHz; nothing if no path through the grammar fits."""
-        # The front end takes logarithms, so digital silence needs a little noise: the same one for every sentence.
+        """Words of one sentence at 8 kHz; empty if no path through the grammar fits."""
+        # The front end takes logarithms, so digital silence needs a little noise, the same for every sentence.
         noise = np.rint(np.random.default_rng(0).normal(0.0, _NOISE, len(samples)))
         noisy = np.clip(samples + noise, -32768, 32767).astype("<i2")
         self._decoder.start_utt()
@@ -68,18 +68,18 @@ class Recogniser:
 
 @dataclass(frozen=True)
 class HeardCall:
-    """A call in which a reading was spoken.
+    """A call that carried a reading.
 
     Attributes:
-        call: what the listener heard.
-        reading: what was said.
+        call: the received call.
+        reading: the transmitted speech.
     """
 
     call: RenderedCall
     reading: Reading
 
     def sentences(self) -> list[tuple[tuple[str, ...], Samples]]:
-        """What was said and what was heard, sentence by sentence."""
+        """Spoken words and received sound, sentence by sentence."""
         whole = self.reading.heard(len(self.call.position))
         return [
             (self.reading.sentences[index].words, self.call.segment(first, stop)[0])
@@ -90,26 +90,26 @@ class HeardCall:
 def accuracy(
     calls: Sequence[HeardCall], workers: int | None = None, model: Path | None = None
 ) -> list[Alignment]:
-    """Recognise every sentence of every call, and count.
+    """Recognise every sentence of every call, and count errors.
 
     Args:
-        calls: what to listen to.
-        workers: processes to use, 1 to stay in this one; if not given, one per core where there is enough to do.
+        calls: the calls.
+        workers: processes to use, 1 to stay in this one; by default one per core if there are enough sentences.
         model: as in :class:`Recogniser`.
 
     Returns:
         Per call the errors, summed over its sentences.
 
     Raises:
-        SpeechError: engine or model are not there.
+        SpeechError: engine or model are missing.
     """
     work = [(index, spoken, heard) for index, call in enumerate(calls) for spoken, heard in call.sentences()]
-    # A process takes about as long to start as fifty sentences take to recognise.
+    # The start of a process takes about as long as the recognition of fifty sentences.
     count = min(os.cpu_count() or 1, len(work) // 50) if workers is None else min(workers, len(work))
     if count <= 1:
         found = _listen(work, model)
     else:
-        # Shares of equal size, dealt out so that long and short sentences mix.
+        # Equal shares, dealt out so that long and short sentences mix.
         shares = [work[share::count] for share in range(count)]
         with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
             found = [each for part in pool.map(_listen, shares, [model] * count) for each in part]
@@ -122,7 +122,7 @@ def accuracy(
 def recognise_all(
     sounds: Sequence[Samples], workers: int | None = None, model: Path | None = None
 ) -> tuple[list[tuple[str, ...]], int]:
-    """Recognise many sentences; sounds that are alike to the bit are listened to once.
+    """Recognise many sentences. Bit-identical sounds are recognised once.
 
     Args:
         sounds: one sentence each, at 8 kHz.
@@ -130,10 +130,10 @@ def recognise_all(
         model: as in :class:`Recogniser`.
 
     Returns:
-        The words of each, and how many different sounds there were.
+        The words of each, and the number of different sounds.
 
     Raises:
-        SpeechError: engine or model are not there.
+        SpeechError: engine or model are missing.
     """
     different = {sound.tobytes(): index for index, sound in reversed(list(enumerate(sounds)))}
     work = [sounds[index] for index in sorted(different.values())]
@@ -194,7 +194,7 @@ def _decoder(folder: Path) -> Any:  # noqa: ANN401 -- the engine has no types
 
 
 def _disable_dither(model: Path, scratch: Path) -> Path:
-    """The model with its own dithering switched off, which is seeded by the clock and would make every run differ."""
+    """A copy of the model without dithering, because its seed is the clock and would make runs differ."""
     copy = scratch / "hmm"
     shutil.copytree(model, copy)
     parameters = copy / "feat.params"

@@ -1,14 +1,14 @@
 """A recording of the far end of a real call, compared with the original: positions, levels and gaps.
 
-A telephone's recording does not say which of its samples is which of the original's: it begins whenever it began, its
-buffer starts late, runs dry and catches up. So fairwave looks for each talkspurt of the original in it, by the greatest
-normalised cross-correlation near the talkspurt before. It compares them there, as
-:class:`fairwave_speech.call.RenderedCall` lays its reference: what happens within a talkspurt counts, the length of a
-pause does not. The same is done to the sound of a simulated call, so both are measured alike.
+The alignment of a telephone's recording with the original is unknown: the start is arbitrary, and the phone's buffer
+starts late, runs dry and catches up. So fairwave searches it for each talkspurt of the original, by the greatest
+normalised cross-correlation near the talkspurt before. It compares the talkspurts at these positions, as
+:class:`fairwave_speech.call.RenderedCall` aligns its reference: changes within a talkspurt count, the length of a pause
+does not. The sound of a simulated call is treated the same way, so both measurements are comparable.
 
-**Assumptions**: a talkspurt longer than `LONGEST_S` is cut; a piece whose correlation is below `LEAST` was not found,
-and is taken where the one before says. A gap is at least `GAP_S` of digital silence (no sample beyond G.711's least
-step) where the original speaks: concealed frames are none, and faded ones are.
+**Assumptions**: a talkspurt longer than `LONGEST_S` is cut. A piece with a correlation below `LEAST` counts as not
+found and takes the offset of the one before. A gap is at least `GAP_S` of digital silence (no sample beyond G.711's
+least step) while the original speaks: concealed frames are no gaps, but faded ones are.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LONGEST_S = 4.0
-"""Longest piece that is looked for whole, in seconds."""
+"""Longest piece that is searched as a whole, in seconds."""
 
 NEAR_S = 0.6
-"""How far from where the piece before was found a piece may be, in seconds."""
+"""Greatest distance of a piece from the offset of the piece before, in seconds."""
 
 LEAST = 0.25
-"""Least normalised cross-correlation of a piece that was found."""
+"""Least normalised cross-correlation of a found piece."""
 
 GAP_S = 0.01
 """Shortest silence that is a gap, in seconds."""
@@ -43,18 +43,18 @@ SILENT = 8
 """Samples up to this are silence: the least step of G.711's µ law on the scale of 16 bits."""
 
 QUIET = 4 * SILENT
-"""Where the original itself is no louder than this it does not speak: a codec may make silence of it."""
+"""The original does not speak at levels up to this, because a codec may turn them into silence."""
 
 _FRAME = RATE // 50
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Where a talkspurt of the original is heard, in samples.
+    """A talkspurt of the original and its position in the recording, in samples.
 
     Attributes:
         begin: Its first sample in the original.
-        length: How many.
+        length: Its length.
         heard: Its first sample in the recording.
         alike: Normalised cross-correlation there, at most 1.
     """
@@ -66,18 +66,18 @@ class Piece:
 
     @property
     def found(self) -> bool:
-        """Whether it was recognised at all."""
+        """Whether it was found."""
         return self.alike >= LEAST
 
 
 @dataclass(frozen=True)
 class Silences:
-    """Silence where the original speaks.
+    """Silence while the original speaks.
 
     Attributes:
-        count: How many times.
-        longest_s: The longest, in seconds; 0 where there is none.
-        total_s: All together.
+        count: Number of silences.
+        longest_s: The longest, in seconds; 0 without any.
+        total_s: Their sum.
     """
 
     count: int
@@ -90,9 +90,9 @@ class AlignedRecording:
     """A recording and its original, piece by piece.
 
     Attributes:
-        heard: The recording, 8 kHz, to the end of the last talkspurt that it has whole.
-        reference: The original's pieces where the recording says them, silence in between, as long as `heard`.
-        pieces: Where they are.
+        heard: The recording, 8 kHz, to the end of the last complete talkspurt.
+        reference: The original's pieces at their positions in the recording, silence in between, as long as `heard`.
+        pieces: Their positions.
     """
 
     heard: Samples
@@ -101,12 +101,12 @@ class AlignedRecording:
 
     @property
     def found(self) -> float:
-        """Share of the pieces that were recognised."""
+        """Share of the pieces that were found."""
         return float(np.mean([piece.found for piece in self.pieces]))
 
     @property
     def lag_s(self) -> NDArray[np.float64]:
-        """By how much later each piece that was found is in the recording than in the original, in seconds."""
+        """Lag of each found piece in the recording behind the original, in seconds."""
         return np.array([(one.heard - one.begin) / RATE for one in self.pieces if one.found])
 
     @property
@@ -116,7 +116,7 @@ class AlignedRecording:
 
     @property
     def speech(self) -> NDArray[np.bool_]:
-        """Where the original speaks, sample by sample of the recording, without its silences of `GAP_S` and more."""
+        """Mask of the recording's samples at which the original speaks, without its silences of `GAP_S` and more."""
         mask = np.zeros(len(self.heard), np.bool_)
         for piece in self.pieces:
             mask[max(piece.heard, 0) : max(piece.heard + piece.length, 0)] = True
@@ -124,13 +124,13 @@ class AlignedRecording:
 
     @property
     def gaps(self) -> Silences:
-        """Silence where the original speaks."""
+        """Silence while the original speaks."""
         lengths = _runs(_silence(self.heard, round(GAP_S * RATE), SILENT) & self.speech)
         lengths = lengths[lengths >= round(GAP_S * RATE)]
         return Silences(len(lengths), float(lengths.max(initial=0)) / RATE, float(lengths.sum()) / RATE)
 
     def line(self) -> tuple[list[float], list[float]]:
-        """Seconds of the original, and of the recording, at which both say the same; ascending."""
+        """Corresponding seconds of the original and of the recording, ascending."""
         found = [piece for piece in self.pieces if piece.found]
         ends = [(one.begin + part, one.heard + part) for one in found for part in (0, one.length)]
         said, heard = (np.maximum.accumulate([pair[side] for pair in ends]) / RATE for side in (0, 1))
@@ -141,7 +141,7 @@ def align(original: Samples, heard: Samples) -> AlignedRecording:
     """Finds each talkspurt of the original in a recording.
 
     Args:
-        original: What was said, 8 kHz; what the recording ends before is left out.
+        original: The transmitted speech, 8 kHz; speech after the end of the recording is left out.
         heard: The recording.
 
     Raises:
@@ -166,7 +166,7 @@ def align(original: Samples, heard: Samples) -> AlignedRecording:
         raise SpeechError(
             "nothing of the original is in the recording; take the recording of this call, and its original"
         )
-    # Of a talkspurt that the recording breaks off nothing can be compared.
+    # A talkspurt that the recording cuts off cannot be compared.
     heard = heard[: pieces[-1].heard + pieces[-1].length]
     reference = np.zeros(len(heard), np.int16)
     for piece in pieces:
@@ -189,7 +189,7 @@ def _pieces(original: Samples) -> list[tuple[int, int]]:
 
 
 def _find(said: Samples, heard: Samples, begin: int, lag: int) -> Piece:
-    """A piece, near where the one before lies."""
+    """Finds a piece near the offset of the one before."""
     near = round(NEAR_S * RATE)
     first = max(begin + lag - near, 0)
     window = heard[first : begin + lag + near + len(said)]
@@ -207,13 +207,13 @@ def _find(said: Samples, heard: Samples, begin: int, lag: int) -> Piece:
 
 
 def _correlation(long: Samples, short: Samples) -> NDArray[np.float64]:
-    """Cross-correlation for every lag; index `len(short) - 1` is none."""
+    """Cross-correlation for every lag; index `len(short) - 1` is lag 0."""
     found: NDArray[np.float64] = correlate(long.astype(np.float64), short.astype(np.float64), "full", "fft")
     return found
 
 
 def _silence(samples: Samples, least: int, loudest: int) -> NDArray[np.bool_]:
-    """Where there are so many samples, or more, in a row of which none is louder."""
+    """Mask of runs of at least `least` samples without a sample above `loudest`."""
     quiet = np.abs(samples.astype(np.int32)) <= loudest
     edges = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]]).astype(np.int8)))
     mask = np.zeros(len(samples), np.bool_)

@@ -3,14 +3,13 @@
 ViSQOL (A. Hines, J. Skoglund, A. Kokaram, N. Harte, *ViSQOL: an objective speech quality model*, EURASIP J.
 Audio, Speech and Music Processing 2015; version 3 in speech mode) compares spectrograms patch by patch and
 maps the similarity to a mean opinion score. It is meant for clips of 5 to 10 s, so a call is scored in
-clips and the mean is quoted. As call and reference are aligned sample by sample already, ViSQOL's own
-alignment is switched off: it could only find a place that fits better than the true one, and takes most of
-the time.
+clips and the mean is quoted. Call and reference are already aligned sample by sample. So ViSQOL's alignment is
+switched off: it could only find a position that fits better than the true one, and takes most of the time.
 
 It needs the extra ``fairwave[scoring]``; all else works without. PESQ is left out, as its licence is not free.
 
-**Assumptions**: signals at 8 kHz are brought to the 16 kHz that ViSQOL expects; clips in which little is
-said are left out.
+**Assumptions**: signals at 8 kHz are resampled to the 16 kHz that ViSQOL expects; clips with little speech are left
+out.
 """
 
 from __future__ import annotations
@@ -58,15 +57,15 @@ def visqol_is_there() -> bool:
 def visqol(
     reference: Samples, heard: Samples, *, clip_s: float = CLIP_S, most: int | None = None
 ) -> VisqolScore:
-    """Score what is heard against what was said.
+    """Score the received sound against the original.
 
-    A clip in which nothing at all is heard scores 1, the least of the scale.
+    A clip without any received sound scores 1, the least of the scale.
 
     Args:
-        reference: what was said, aligned with ``heard`` (as a :class:`~fairwave_speech.call.RenderedCall` keeps them).
-        heard: what is heard, 8 kHz.
+        reference: the original, aligned with ``heard`` (as in :class:`~fairwave_speech.call.RenderedCall`).
+        heard: the received sound, 8 kHz.
         clip_s: length of a clip, 2 to 30 s.
-        most: score at most so many clips, spread evenly over the call; all if not given.
+        most: number of clips to score, spread evenly over the call; default all.
 
     Raises:
         SpeechError: ViSQOL is not installed, lengths differ, a value is out of range, or there is less than a
@@ -84,7 +83,7 @@ def visqol(
     if most is not None and len(starts) > most:
         starts = [starts[int(index)] for index in np.linspace(0, len(starts) - 1, most)]
     scores = tuple(
-        # ViSQOL scales by the level of what is heard and has no answer to silence: the least of its scale.
+        # ViSQOL scales by the level of the received sound and has no score for silence: use the least of its scale.
         float(
             api.measure_from_arrays(_wide(reference[begin:end]), _wide(heard[begin:end]), _VISQOL_RATE).moslqo
         )
@@ -103,19 +102,19 @@ def segmental_snr_db(
     floor_db: float = -10.0,
     ceiling_db: float = 35.0,
 ) -> float:
-    """Segmental signal-to-noise ratio: mean over frames of their ratios, each held within floor and ceiling.
+    """Segmental signal-to-noise ratio: mean over frames of their ratios, each limited to floor and ceiling.
 
     Frames without speech (40 dB under the active level) do not count. Identical signals reach the ceiling.
 
     Args:
-        reference: what was said.
-        heard: what is heard, aligned.
+        reference: the original.
+        heard: the received sound, aligned.
         frame_s: length of a frame in seconds.
         floor_db: least ratio of a frame.
         ceiling_db: greatest ratio of a frame.
 
     Raises:
-        SpeechError: lengths differ, a value is out of range, or nobody speaks.
+        SpeechError: lengths differ, a value is out of range, or there is no speech.
     """
     _check(reference, heard)
     size = round(frame_s * RATE) if np.isfinite(frame_s) else 0
@@ -146,7 +145,7 @@ def _power(frames: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _clips(reference: Samples, size: int) -> list[tuple[int, int]]:
-    """Where clips begin and end: one after another, those with enough speech; a short rest joins the last."""
+    """Begin and end of consecutive clips with enough speech. A short rest joins the last clip."""
     count = max(len(reference) // size, 1)
     edges = [(index * size, (index + 1) * size) for index in range(count)]
     edges[-1] = (edges[-1][0], len(reference))
@@ -192,10 +191,10 @@ def visqol_api() -> Any:  # noqa: ANN401 -- the package is optional
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps the model's runtime, which writes to the error stream behind Python's back, from greeting the user."""
+    """Suppresses the greeting of the model's runtime, which writes to the error stream without Python."""
     kept = os.dup(2)
     try:
-        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 -- the descriptor is what matters
+        with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 -- the descriptor is needed
             os.dup2(nowhere.fileno(), 2)
         yield
     finally:

@@ -1,13 +1,13 @@
-"""The script: what one party of a call says, cut into the frames that travel.
+"""The script: the speech of one party of a call, cut into the frames that travel.
 
-One rule decides which unit carries which samples: **unit k of the flow carries talk frame k modulo n**,
-where the n talk frames are the script's, in order. It holds for every traffic source.
+One rule assigns samples to units: **unit k of the flow carries talk frame k modulo n**, with the script's n talk frames
+in order. It holds for every traffic source.
 
-- The *recording* source sends a unit for each talk frame at the moment at which the recording has it, and nothing in
+- The *recording* source sends a unit for each talk frame at the frame's time in the recording, and nothing in
   pauses. After the recording and a pause it starts again: the call is the recording.
-- An on/off source (Pareto, exponential) decides by itself when talkspurts begin and end. The speech continues where the
-  last talkspurt stopped, so nothing of it is skipped. Its pauses are those of the source.
-- A source that sends all the time carries everything, pauses too, if the script was made with ``talk="all"``.
+- An on/off source (Pareto, exponential) determines when talkspurts begin and end. The speech continues at the end of
+  the last talkspurt, so nothing of it is skipped. Pauses come from the source.
+- A continuous source carries everything, including pauses, if the script was made with ``talk="all"``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairwave_speech.errors import SpeechError
 from fairwave_speech.vad import Intervals, talk_intervals
 
 PAUSE_S = 1.0
-"""Pause after the recording before it is said again, in seconds."""
+"""Pause before the recording repeats, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Script:
     """A recording cut into frames of talk and silence.
 
     Attributes:
-        recording: what is said.
-        frame: samples of one frame, which one unit carries.
+        recording: the speech.
+        frame: samples per frame. One unit carries one frame.
         talk: rows of (first frame, one past the last frame).
         pause_s: pause after the recording before it begins again, in seconds.
     """
@@ -44,7 +44,7 @@ class Script:
 
     @cached_property
     def frames(self) -> Samples:
-        """The talk frames, one a row: unit k carries row k modulo their number."""
+        """The talk frames, one per row: unit k carries row k modulo their number."""
         whole = -(-len(self.recording.samples) // self.frame)
         padded = np.zeros(whole * self.frame, np.int16)
         padded[: len(self.recording.samples)] = self.recording.samples
@@ -79,8 +79,8 @@ class Script:
 
         Args:
             codec: the codec's name in scenarios.
-            payload: what a packet weighs, such as "160 B"; what the codec makes of a frame if not given.
-            repeat: begin again after the recording and its pause; else it is said once.
+            payload: size of a packet's payload, such as "160 B"; by default the codec's size for a frame.
+            repeat: begin again after the recording and its pause; otherwise it plays once.
         """
         table: dict[str, Any] = {
             "kind": "recording",
@@ -101,9 +101,9 @@ def script(
     """Cut a recording into frames.
 
     Args:
-        recording: what is said.
+        recording: the speech.
         frame_s: length of a frame in seconds, above 0 and at most 0.5.
-        talk: ``"activity"``: send while somebody speaks (:mod:`fairwave_speech.vad`); ``"all"``: always.
+        talk: ``"activity"``: send only speech (:mod:`fairwave_speech.vad`); ``"all"``: always.
         pause_s: pause before the recording begins again, in seconds.
 
     Raises:

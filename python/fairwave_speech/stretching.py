@@ -1,8 +1,8 @@
-"""Speech played faster and slower: what a jitter buffer's operations do to the sound.
+"""Speech at a faster or slower tempo: the effect of a jitter buffer's operations on the sound.
 
 The simulator's law (``quality/playout/neteq``) decides the order of units, gaps to conceal, silence, and changes of
-tempo by one assumed pitch period each. Core makes them happen to a waveform
-(``crates/fairwave-media/src/speech/stretching.rs``, where its rules and assumptions stand).
+tempo by one assumed pitch period each. Core applies them to a waveform
+(``crates/fairwave-media/src/speech/stretching.rs``, with its rules and assumptions).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fairwave import _native
 from fairwave_speech.audio import RATE, Samples
 
 SHORTEST, LONGEST = RATE // 400, RATE * 15 // 1000
-"""Pitch periods that are sought, in samples."""
+"""Range of the pitch periods in the search, in samples."""
 
 
 @dataclass(frozen=True)
@@ -24,15 +24,15 @@ class Edits:
     """Changes of length along a line of samples.
 
     Attributes:
-        at: where each begins, ascending.
-        change: samples that it adds, or leaves out if negative.
+        at: position of each change, ascending.
+        change: number of samples that it adds; negative if it removes samples.
     """
 
     at: NDArray[np.int64]
     change: NDArray[np.int64]
 
     def moved(self, position: NDArray[np.int64]) -> NDArray[np.int64]:
-        """New positions of places in the line."""
+        """New positions of positions in the line."""
         total = np.concatenate([[0], np.cumsum(self.change)])
         moved: NDArray[np.int64] = position + total[np.searchsorted(self.at, position, side="left")]
         return moved
@@ -47,13 +47,13 @@ def stretch(line: Samples, changes: NDArray[np.int64], silences: NDArray[np.int6
     """Change the tempo of a line of speech.
 
     Args:
-        line: speech and what was made up for it.
-        changes: rows of (place in the line before which the tempo is changed, samples that the law adds; negative for
-            those that it leaves out), by place.
-        silences: rows of (first, one past the last sample) of what is known to be silent.
+        line: speech and its concealment.
+        changes: rows of (position in the line before which the tempo changes, samples that the law adds; negative for
+            removed ones), by position.
+        silences: rows of (first, one past the last sample) of known silence.
 
     Returns:
-        What is heard, and where it differs in length.
+        The played sound, and its changes of length.
     """
     heard, edits = _native.stretch(
         line.astype("<i2").tobytes(),

@@ -1,12 +1,12 @@
 """Voice activity: the frames of a recording that contain speech.
 
-It uses energy with hangover, in frames of the codec. A frame is talk if its level is well above the recording's own
+It uses energy with hangover, in frames of the codec. A frame is talk if its level is well above the recording's noise
 floor. So are the frames shortly before and after it: soft beginnings and endings of words are not cut, and a pause
-within a phrase does not end the talkspurt. This is what makes a sender with silence suppression stop sending.
+within a phrase does not end the talkspurt. A sender with silence suppression stops sending in all other frames.
 
-**Assumptions** (no standard fixes an energy detector's numbers): the floor is the level that 5 % of the frames stay
-below, the voice's level the one that 5 % exceed. The threshold lies 30 % of the way up between them in dB. It is at
-least 15 and at most 35 dB under the voice, and never under −70 dBov. Hangover 100 ms, lead 40 ms.
+**Assumptions** (no standard fixes an energy detector's numbers): 5 % of the frames have a level below the floor, and
+5 % exceed the voice's level. The threshold is 30 % of the way up between them in dB. It is at least 15 and at most
+35 dB under the voice, and never under −70 dBov. Hangover 100 ms, lead 40 ms.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fairwave_speech.audio import RATE, Samples, _frames
 from fairwave_speech.errors import SpeechError
 
 Intervals = NDArray[np.int64]
-"""Rows of (first frame, one past the last frame), in order, apart from each other."""
+"""Rows of (first frame, one past the last frame), in order and separate."""
 
 HANGOVER_S = 0.1
 LEAD_S = 0.04

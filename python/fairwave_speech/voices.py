@@ -1,9 +1,9 @@
-"""Synthetic voices for connected digits, where more than one speaker is wanted.
+"""Synthetic voices for connected digits, if more than one speaker is needed.
 
-Flite (Carnegie Mellon University, BSD-like licence) speaks with several voices; Debian's ``flite`` and
+Flite (Carnegie Mellon University, BSD-like licence) has several voices; Debian's ``flite`` and
 ``libflite1`` are unpacked without installing them, as :mod:`fairwave_speech.fetch` does with recordings, or
-found on the system. Synthetic speech complements the human recordings and never replaces them: it shows what depends
-on the voice.
+found on the system. Synthetic speech complements the human recordings and never replaces them: it shows the influence
+of the voice.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _PATIENCE_S = 60
 
 
 def synthetic_digits(voice: str, data: Path | None = None) -> dict[str, Samples]:
-    """The ten digits spoken by a synthetic voice, by word.
+    """The ten digits in a synthetic voice, by word.
 
     Args:
         voice: one of :data:`VOICES`.
         data: the data folder, as in :func:`fairwave_speech.fetch.fetch`.
 
     Raises:
-        SpeechError: an unknown voice, or flite cannot be had.
+        SpeechError: an unknown voice, or flite is unavailable.
     """
     if voice not in VOICES:
         raise SpeechError(f"voice {voice!r}: not known; choose one of {', '.join(VOICES)}")

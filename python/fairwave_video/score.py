@@ -1,6 +1,6 @@
 """Picture quality against the original, frame by frame: PSNR and SSIM of luma, by FFmpeg's filters.
 
-PSNR = 10 log₁₀(255² / MSE) in dB, over the luma of a frame; a frame without any error has no finite one and is given
+PSNR = 10 log₁₀(255² / MSE) in dB, over the luma of a frame. A frame without any error has no finite PSNR and gets
 :data:`CEILING_DB`. SSIM: Wang, Bovik, Sheikh & Simoncelli (2004), 1 for equal pictures.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 CEILING_DB = 60.0
-"""The most that a frame is given: above it no eye sees a difference."""
+"""Highest PSNR of a frame. Above it, differences are invisible."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def score(shown: Iterable[av.VideoFrame], originals: Iterable[av.VideoFrame]) ->
     """Compares pictures with their originals, one by one.
 
     Raises:
-        VideoError: There are not as many of both, or their sizes differ.
+        VideoError: Their numbers or their sizes differ.
     """
     psnr, ssim = [], []
     graph: _Graph | None = None
@@ -66,7 +66,7 @@ def score(shown: Iterable[av.VideoFrame], originals: Iterable[av.VideoFrame]) ->
 
 
 class _Graph:
-    """FFmpeg's `psnr` and `ssim` behind each other, fed a pair at a time."""
+    """FFmpeg's filters `psnr` and `ssim` in sequence, which receive a pair at a time."""
 
     def __init__(self, width: int, height: int) -> None:
         from fractions import Fraction

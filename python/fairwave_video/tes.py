@@ -1,4 +1,4 @@
-"""TES in closed form: the autocorrelation that α, φ and ξ give to a histogram, and the parameters that fit a sequence.
+"""TES in closed form: the autocorrelation of a histogram for given α, φ and ξ, and the parameters that fit a sequence.
 
 Jagerman & Melamed (1992), *The transition and autocorrelation structure of TES processes*. The simulator's sampler is
 `traffic/video/tes.rs` in fairwave-core; this module follows the same definitions without drawing anything. D(u) is the
@@ -11,7 +11,7 @@ and for TES⁻, which reflects every other value, the same for even τ and, on a
 for odd τ.
 
 **Assumptions.** The histogram has cells of equal probability, the uppermost split further, because sizes have a long
-tail. Sign, α, φ and ξ bring ρ nearest to the sequence's own autocorrelation, in the mean square over the first lags.
+tail. Sign, α, φ and ξ minimise the mean square distance of ρ from the sequence's autocorrelation over the first lags.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 Sign = Literal["plus", "minus"]
 
 _CIRCLE = 2048
-"""Points on the circle at which the foreground is taken."""
+"""Points on the circle at which the foreground is evaluated."""
 
 _TAIL = 2
-"""How often the uppermost cell is halved."""
+"""Number of times that the uppermost cell is halved."""
 
 _HARMONICS = 400
-"""Fourier coefficients beyond this add nothing that shows."""
+"""Number of Fourier coefficients; further ones are negligible."""
 
 
 @dataclass(frozen=True)
 class Tes:
-    """A TES process, as `fit.json` writes it.
+    """A TES process, as in `fit.json`.
 
     Attributes:
         sign: TES⁺ or TES⁻.
         alpha: Length of the arc of innovations, above 0, at most 1.
         phi: Rotation of the arc, from −1 to 1.
-        xi: Where the stitching folds, from 0 to 1.
+        xi: Fold of the stitching, from 0 to 1.
         edges: Borders of the histogram's cells, ascending, bytes.
         levels: The probability of a value below each border, ascending from 0 to 1.
     """
@@ -87,9 +87,9 @@ class Tes:
 
 
 def autocorrelation(sequences: Sequence[Sequence[float]], lags: int) -> Values:
-    """The autocorrelation at 0 … `lags` of several sequences of one process, pooled.
+    """Returns the autocorrelation at 0 … `lags` of several sequences of one process, pooled.
 
-    Products of deviations from the common mean are averaged over all pairs that lie in one sequence.
+    Products of deviations from the common mean are averaged over all pairs within a sequence.
     """
     parts = [np.asarray(one, dtype=np.float64) for one in sequences]
     mean = np.concatenate(parts).mean()
@@ -102,7 +102,7 @@ def autocorrelation(sequences: Sequence[Sequence[float]], lags: int) -> Values:
 
 
 def fit(sequences: Sequence[Sequence[float]], cells: int, lags: int) -> Tes:
-    """The TES process nearest to sequences of one process: their histogram, and sign, α, φ, ξ by their autocorrelation.
+    """Fits a TES process to sequences of one process: their histogram, and sign, α, φ, ξ by their autocorrelation.
 
     A coarse grid, then Nelder and Mead's simplex from its best point; nothing is drawn.
     """
@@ -129,7 +129,7 @@ def fit(sequences: Sequence[Sequence[float]], cells: int, lags: int) -> Tes:
         for alpha in (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9, 1.0)
         for phi in (0.0, 0.05, 0.1, 0.2, 0.4)
     ]
-    # Where both signs do equally well, as they do when the stitching is symmetric, TES⁺ comes first.
+    # If both signs fit equally well, as with a symmetric stitching, TES⁺ comes first.
     _, sign, alpha, phi, xi = min(grid, key=lambda point: round(point[0], 9))
 
     def bound(point: Values) -> tuple[float, float, float]:
@@ -145,7 +145,7 @@ def fit(sequences: Sequence[Sequence[float]], cells: int, lags: int) -> Tes:
 
 
 def _edges(quantiles: Values) -> list[float]:
-    """Borders of cells: whole bytes, each above the one before."""
+    """Returns borders of cells: integer bytes, each above the one before."""
     found: list[float] = []
     for quantile in np.round(quantiles):
         found.append(max(float(quantile), found[-1] + 1) if found else float(quantile))
@@ -159,7 +159,7 @@ def _coefficients(edges: Sequence[float], levels: Sequence[float], xi: float) ->
     foreground = np.interp(stitched, levels, edges)
     spectrum = np.fft.fft(foreground) / _CIRCLE
     harmonics = np.arange(1, _HARMONICS + 1)
-    # The points lie in the middle of their cells.
+    # The points are in the middle of their cells.
     return np.asarray(spectrum[harmonics] * np.exp(-1j * np.pi * harmonics / _CIRCLE), dtype=np.complex128)
 
 
