@@ -43,3 +43,7 @@ def test_details_are_folded_behind_a_summary_that_links_can_name():
         "</details>",
         "",
     ]
+
+
+def test_text_between_two_marks_is_replaced_and_nothing_else():
+    assert writing.fill("before<a>old<b>after<b>", "<a>", "<b>", "new") == "before<a>new<b>after<b>"

@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from fairwave.staging import write_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+
+def parser(about: str | None) -> argparse.ArgumentParser:
+    """A parser for the arguments of one command of `python -m validation`. ``about`` is its module's docstring."""
+    return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def read_json(file: Path) -> Any:
+    """Reads a data file."""
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def write_json(file: Path, value: Any) -> None:
+    """Writes a data file with a value per line."""
+    write_text(file, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def fill(page: str, begin: str, end: str, text: str) -> str:
+    """The page with ``text`` between two marks."""
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
+
+
+def fill_page(file: Path, begin: str, end: str, text: str) -> None:
+    """Writes ``text`` between two marks of a page."""
+    write_text(file, fill(file.read_text(encoding="utf-8"), begin, end, text))
+
 
 LINE = 160
 """Characters that a value may have on one line of a data file, unless it is a case."""

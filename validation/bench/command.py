@@ -7,12 +7,12 @@ limit and its reason. Timed limits compare two measurements of the same run of t
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from validation import writing
 from validation.bench import (
     cores,
     instructions,
@@ -29,7 +29,6 @@ from validation.bench import (
     speed,
     starting,
     threads,
-    windows,
 )
 from validation.compare.ns2 import simulator as ns2
 
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: Parts that need no separate program.
-WITHOUT_PROGRAM = ("overhead", "starting", "windows", "radio", "queue")
+WITHOUT_PROGRAM = ("overhead", "starting", "radio", "queue")
 PARTS = (*report.SECTIONS, "memory", "queue")
 
 
 def main() -> int:
     """Runs the chosen parts, writes the report and returns the exit status."""
-    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone (may be repeated)")
     parser.add_argument("--runs", type=int, default=5, help="alternating runs per simulator (default 5)")
     parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the report (default docs)")
@@ -73,7 +72,6 @@ def main() -> int:
         "overhead": overhead.measure,
         "starting": starting.measure,
         "threads": lambda: threads.measure(program),
-        "windows": windows.measure,
         "radio": lambda: radio.measure(options.runs),
     }
     options.out.mkdir(parents=True, exist_ok=True)

@@ -7,14 +7,13 @@ the crossing into Python, the values shown to the law, and the law itself.
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from typing import Any
 
 import fairwave as fw
 from fairwave.laws.registering import handed_in
-from validation import ROOT
+from validation import ROOT, writing
 
 SCENARIO = """
 name = "cost of laws"
@@ -134,7 +133,7 @@ def replications(scenario: fw.Scenario, threads: int, runs: int) -> str:
 
 def main() -> None:
     """Measures all pairs and prints a table in Markdown."""
-    parser = argparse.ArgumentParser(prog="python -m validation laws", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--runs", type=int, default=5, help="runs of which the quickest counts (default 5)")
     options = parser.parse_args()
     fw.load_laws(ROOT / "tests" / "law_copies.py")

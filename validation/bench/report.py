@@ -19,7 +19,6 @@ from validation.bench import (
     speed,
     starting,
     threads,
-    windows,
 )
 
 SECTIONS: dict[str, ModuleType] = {
@@ -33,7 +32,6 @@ SECTIONS: dict[str, ModuleType] = {
     "overhead": overhead,
     "starting": starting,
     "threads": threads,
-    "windows": windows,
     "radio": radio,
 }
 """The parts of the benchmark in the order of the page. Each module has `measure` and `describe`, and `list_exceeded` if

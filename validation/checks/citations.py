@@ -15,13 +15,12 @@ equations and claims have a ledger with a verdict each.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from validation import ROOT
+from validation import ROOT, writing
 from validation.writing import folded
 
 if TYPE_CHECKING:
@@ -368,7 +367,7 @@ def _natural(place: str) -> list[tuple[int, str]]:
 
 def main() -> int:
     """Writes or checks the page; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m validation citations", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; say what is wrong")
     options = parser.parse_args()
     citations, table = collect(), entries()

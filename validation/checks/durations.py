@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from pathlib import Path
 
-from validation import ROOT
+from validation import ROOT, writing
 
 PAGE = ROOT / "docs" / "testing.md"
 REPORTS = ROOT / "out" / "tests"
@@ -106,12 +106,6 @@ def table(slowest: list[Took], parts: list[Took]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def put(page: str, text: str) -> str:
-    """The page with this text between its marks."""
-    start, rest = page.split(BEGIN)
-    return start + BEGIN + text + END + rest.split(END, 1)[1]
-
-
 def main() -> int:
     """Writes the table."""
     reports = {"Python": REPORTS / "python.xml", "Python, depending on timing": REPORTS / "live.xml"}
@@ -128,6 +122,6 @@ def main() -> int:
         )
         slowest += found
     slowest = sorted(slowest, key=lambda one: one.cpu_s, reverse=True)[:LISTED]
-    PAGE.write_text(put(PAGE.read_text(encoding="utf-8"), table(slowest, parts)), encoding="utf-8")
+    writing.fill_page(PAGE, BEGIN, END, table(slowest, parts))
     print(f"wrote {PAGE.relative_to(ROOT)}")
     return 0

@@ -19,7 +19,6 @@ it, and ``why``). The run fails if fewer than 95 % are caught, or if a survivor 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -34,7 +33,7 @@ from pathlib import Path
 
 import tomllib
 
-from validation import ROOT
+from validation import ROOT, writing
 
 REASONS = Path(__file__).with_suffix(".toml")
 PAGE = ROOT / "docs" / "mutants.md"
@@ -303,7 +302,7 @@ def report(outcomes: Outcomes, seed: int, population: int) -> tuple[str, dict[st
 
 def main() -> int:
     """Runs the sample and writes the report; the exit status."""
-    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--count", type=int, default=300, help="mutants that compile, at least (default 300)")
     parser.add_argument("--seed", type=int, default=1, help="which sample (default 1)")
     parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")

@@ -9,7 +9,6 @@ versions differ and none goes on.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import defaultdict
@@ -22,6 +21,7 @@ from fairwave import layers
 from fairwave_study import design
 from fairwave_study.experiments import FRESH, _digest
 from fairwave_study.shelf import Shelf, judge, to_plain, version
+from validation import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,9 +127,7 @@ def adopt(name: str, folder: Path, again: int) -> tuple[int, list[str]]:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = writing.parser(__doc__)
     parser.add_argument("name", help="the study")
     parser.add_argument("folder", type=Path, help="the folder of its `--out`")
     parser.add_argument(

@@ -40,7 +40,7 @@ from pathlib import Path
 
 import tomllib
 
-from validation import ROOT
+from validation import ROOT, writing
 from validation.checks import mutants
 from validation.clauses import switches
 
@@ -508,7 +508,7 @@ def verdict(clauses: Sequence[Clause], found: dict[str, str]) -> int:
 
 def main() -> int:
     """Runs the mutants without a valid outcome, writes the report and returns the exit status."""
-    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument(
         "--only", default="", help="mutants whose name contains this, again; nothing is written"
     )

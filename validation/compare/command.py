@@ -44,7 +44,7 @@ PARTS = ("ns2", "ns3", "kernel", "l4s")
 
 def main() -> int:
     """Runs the cases and writes the reports; the exit status."""
-    parser = argparse.ArgumentParser(prog="make validate", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="a part of ns-2's cases, 3 seeds each, nothing written"
     )

@@ -695,7 +695,7 @@ def _reasons(outcomes: Sequence[Outcome], reasons: list[Explanation]) -> Iterato
 
 def main() -> int:
     """Runs the cases and writes the page; the exit status."""
-    parser = argparse.ArgumentParser(prog="make live", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument(
         "--case", action="append", default=[], help="only cases that match; nothing is written"
     )

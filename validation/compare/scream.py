@@ -11,7 +11,6 @@ them. The margin was fixed before the first run: a mean rate within 20 %, a mean
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import shutil
@@ -25,8 +24,7 @@ from typing import Any
 
 from fairwave.measuring.statistics import interval
 from fairwave.scenario import Scenario
-from fairwave.staging import write_text
-from validation import ROOT
+from validation import ROOT, writing
 
 PAGE = ROOT / "docs" / "webrtc.md"
 DATA = ROOT / "docs" / "scream.json"
@@ -246,9 +244,7 @@ def stepped_in_words(rows: list[dict[str, Any]]) -> str:
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = writing.parser(__doc__)
     parser.add_argument(
         "--authors", type=Path, help="a checkout of EricssonResearch/scream; the page alone if left out"
     )
@@ -260,12 +256,9 @@ def main() -> int:
             return 1
         kept = {"version": asked.version, "rows": compared(asked.authors)}
     else:
-        kept = json.loads(DATA.read_text(encoding="utf-8"))
+        kept = writing.read_json(DATA)
     kept["stepped"] = stepped()
-    write_text(DATA, json.dumps(kept, indent=1) + "\n")
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
+    writing.write_json(DATA, kept)
     made = section(kept["rows"], kept["version"]) + "\n" + stepped_in_words(kept["stepped"])
-    write_text(PAGE, f"{before}{BEGIN}\n\n{made}\n\n{END}{after}")
+    writing.fill_page(PAGE, BEGIN, END, f"\n\n{made}\n\n")
     return 0

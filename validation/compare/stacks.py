@@ -9,7 +9,6 @@ Margins were fixed before the first run. Nothing was tuned to a comparison.
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ import tomllib
 
 import fairwave
 from fairwave import Results, Scenario, capturing
-from validation import ROOT
+from validation import ROOT, writing
 
 PAGE = ROOT / "docs" / "stacks.md"
 FIGURES = ROOT / "docs" / "figures"
@@ -486,15 +485,13 @@ def main() -> int:
             continue
         results.append(carry_out(comparison, out))
         print(f"{comparison.name}: {results[-1]['verdict']}", json.dumps(results[-1]["measured"]), flush=True)
-    (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    writing.write_json(out / "results.json", results)
     if "--page" in arguments:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        writing.write_json(RESULTS, results)
         for result in results:
             figure = out / result["name"] / "figure.png"
             if figure.exists():
                 (FIGURES / f"stacks-{result['name']}.png").write_bytes(figure.read_bytes())
         text = "\n".join(table(result) for result in results)
-        page = PAGE.read_text(encoding="utf-8")
-        pattern = re.compile(re.escape(BEGIN) + ".*" + re.escape(END), re.DOTALL)
-        PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{text}\n{END}", page), encoding="utf-8")
+        writing.fill_page(PAGE, BEGIN, END, f"\n\n{text}\n")
     return 0

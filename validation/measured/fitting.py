@@ -19,7 +19,7 @@ import fairwave
 from fairwave import fitting
 from fairwave.capturing import capture
 from fairwave.fitting.candidates import FAMILIES
-from validation import ROOT
+from validation import ROOT, writing
 
 PAGE, DATA = ROOT / "docs/fitting.md", ROOT / "docs/fitting.json"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -169,23 +169,10 @@ def main() -> int:
     """Fits all and renews the page."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kept = json.loads(DATA.read_text(encoding="utf-8")) if sys.argv[1:] == ["statistics"] else None
+        kept = writing.read_json(DATA) if sys.argv[1:] == ["statistics"] else None
         captures = kept["captures"] if kept else [from_capture(number, folder) for number in range(CASES)]
         statistics = [from_statistics(number, folder) for number in range(CALLS)]
-    DATA.write_text(
-        json.dumps({"captures": captures, "statistics": statistics}, indent=1) + "\n", encoding="utf-8"
-    )
-    renew(captures, statistics)
+    writing.write_json(DATA, {"captures": captures, "statistics": statistics})
+    lines = ["**Captures**", "", *table(captures), "", "**Statistics of a browser**", "", *table(statistics)]
+    writing.fill_page(PAGE, BEGIN, END, "\n".join(["", "", *lines, "", ""]))
     return 0
-
-
-def renew(captures: list[dict[str, Any]], statistics: list[dict[str, Any]]) -> None:
-    """Puts the tables into the page."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, rest = text.split(BEGIN)
-    tail = rest.split(END)[1]
-    lines = [
-        BEGIN, "", "**Captures**", "", *table(captures), "", "**Statistics of a browser**", "", *table(statistics), "",
-        END,
-    ]  # fmt: skip
-    PAGE.write_text(head + "\n".join(lines) + tail, encoding="utf-8")

@@ -8,7 +8,6 @@ five minutes of one core).
 
 from __future__ import annotations
 
-import argparse
 import warnings
 import zlib
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from scipy.stats import bootstrap
 
 from fairwave.measuring.measures import find
 from fairwave.measuring.statistics import means_with_ends, t_quantile
-from validation import ROOT
+from validation import ROOT, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -478,17 +477,13 @@ def renewed(text: str) -> str:
     """The page with its tables made anew."""
     for name, rows in TABLES.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-        before, _, rest = text.partition(begin)
-        _, _, after = rest.partition(end)
-        text = before + begin + "\n".join(rows()) + "\n" + end + after
+        text = writing.fill(text, begin, end, "\n".join(rows()) + "\n")
     return text
 
 
 def main() -> int:
     """Renews the page, and with `--populate` the runs before; the status of the program."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = writing.parser(__doc__)
     parser.add_argument("--populate", action="store_true", help="make the runs anew before")
     if parser.parse_args().populate:
         populate()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from fairwave.fitting.candidates import FAMILIES
-from validation import ROOT
+from validation import ROOT, writing
 
 PAGE, DATA = ROOT / "docs/measure.md", ROOT / "docs/measure.json"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
@@ -163,14 +163,6 @@ def main() -> int:
             known = truth(number)
             rows += judged(known, measured(known, Path(name)))
             print(rows[-2:], flush=True)
-    DATA.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    renew(rows)
+    writing.write_json(DATA, rows)
+    writing.fill_page(PAGE, BEGIN, END, "\n".join(["", "", *table(rows), "", ""]))
     return 0
-
-
-def renew(rows: list[dict[str, Any]]) -> None:
-    """Puts the table into the page."""
-    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    PAGE.write_text(
-        head + "\n".join([BEGIN, "", *table(rows), "", END]) + rest.split(END)[1], encoding="utf-8"
-    )

@@ -6,7 +6,6 @@ others; ``--none`` only writes the page. Times are CPU times on one thread.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import resource
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from fairwave_network import decomposing, failing, language, measuring, mixes, trusting, widening
-from validation import ROOT
+from validation import ROOT, writing
 
 if TYPE_CHECKING:
     from fairwave_network.language import Network
@@ -382,11 +381,11 @@ def _planned(one: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     """Measures the chosen parts and writes the page."""
-    options = argparse.ArgumentParser(prog="python -m validation networks")
+    options = writing.parser(__doc__)
     options.add_argument("--only", help="parts of the names of networks, or country; comma-separated")
     options.add_argument("--none", action="store_true", help="only write the page")
     given = options.parse_args()
-    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {"cases": {}}
+    kept = writing.read_json(KEPT) if KEPT.exists() else {"cases": {}}
     asked = [] if given.none else (given.only or "").split(",")
     for name in (*CASES, *CHAINS, *MESHES, "country"):
         if not any(part.lower() in name.lower() for part in asked):
@@ -400,8 +399,5 @@ def main() -> None:
                 kept.setdefault("beside", {})[name] = process.submit(side_by_side, name).result()
             else:
                 kept["cases"][name] = process.submit(case, name).result()
-        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "\n" + page(kept) + "\n" + END + after, encoding="utf-8")
+        writing.write_json(KEPT, kept)
+    writing.fill_page(PAGE, BEGIN, END, f"\n{page(kept)}\n")

@@ -13,7 +13,6 @@ encodes AMR-WB.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import json
 import sys
@@ -31,7 +30,7 @@ from fairwave.staging import write_text
 from fairwave_speech import opus
 from fairwave_speech.audio import Samples, active_level_dbov
 from fairwave_speech.fetch import fetch
-from validation import ROOT
+from validation import ROOT, writing
 from validation.measured import opus_fit
 
 if TYPE_CHECKING:
@@ -361,7 +360,7 @@ def measure(wanted: list[Condition], material: list[Clip]) -> Iterator[dict[str,
 
 def main() -> int:
     """Runs the experiment, or fits the kept scores anew; writes the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--rewrite", action="store_true", help="from the kept scores in docs/opus.json")
     options = parser.parse_args()
     if not options.rewrite:

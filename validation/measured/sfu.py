@@ -6,8 +6,6 @@ changes of layer of the troubled picture, its frozen time, and the time of its r
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +16,7 @@ from typing import Any
 import fairwave
 from fairwave import Results, Scenario
 from fairwave.measuring.statistics import interval
-from validation import ROOT
+from validation import ROOT, writing
 
 PAGE = ROOT / "docs" / "conferences.md"
 RESULTS = Path(__file__).with_suffix(".json")
@@ -239,14 +237,11 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
 
 def main() -> int:
     """Runs all cases; prints the report, or writes it into the page."""
-    arguments = sys.argv[1:]
     found = [measured(case) for case in cases()]
     fast = speed()
     text = f"{table(found)}\n\n{speed_in_words(fast)}"
     print(text)
-    if "--page" in arguments:
-        RESULTS.write_text(json.dumps({"cases": found, "speed": fast}, indent=1) + "\n", encoding="utf-8")
-        pattern = re.compile(re.escape(BEGIN) + ".*?" + re.escape(END), re.DOTALL)
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{text}\n\n{END}", page), encoding="utf-8")
+    if "--page" in sys.argv:
+        writing.write_json(RESULTS, {"cases": found, "speed": fast})
+        writing.fill_page(PAGE, BEGIN, END, f"\n\n{text}\n\n")
     return 0

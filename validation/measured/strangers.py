@@ -6,9 +6,7 @@ its peak memory and time are measured. `--rewrite` writes the page from the kept
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
 import pkgutil
 import resource
 import struct
@@ -21,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from fairwave import foreign
 from fairwave.staging import write_text
-from validation import ROOT
+from validation import ROOT, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -242,15 +240,13 @@ def memory_table(found: dict[str, dict[str, float | str | int]]) -> str:
 def fill(page: str, found: dict[str, dict[str, float | str | int]]) -> str:
     """The page with both tables."""
     for (begin, end), table in ((LIMITS, limits_table()), (MEMORY, memory_table(found))):
-        before, _, rest = page.partition(begin)
-        _, _, after = rest.partition(end)
-        page = f"{before}{begin}\n{table}\n{end}{after}"
+        page = writing.fill(page, begin, end, f"\n{table}\n")
     return page
 
 
 def main() -> None:
     """Measures, unless only the page is asked for, and writes the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     if not parser.parse_args().rewrite:
         found: dict[str, dict[str, float | str | int]] = {}
@@ -259,6 +255,6 @@ def main() -> None:
                 write()
                 found[key] = {"what": what, "command": " ".join(words), **measured(words, Path(name))}
                 sys.stderr.write(f"{key}: {found[key]}\n")
-        write_text(DATA, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    kept = json.loads(DATA.read_text(encoding="utf-8"))
+        writing.write_json(DATA, found)
+    kept = writing.read_json(DATA)
     write_text(PAGE, fill(PAGE.read_text(encoding="utf-8"), kept))

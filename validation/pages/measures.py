@@ -6,7 +6,7 @@ import json
 
 from fairwave import _native
 from fairwave.measuring import measures
-from validation import DOCS
+from validation import DOCS, writing
 
 PAGE = DOCS / "results.md"
 BEGIN, END = "<!-- measures: written by make docs -->\n", "<!-- end of measures -->\n"
@@ -32,8 +32,7 @@ def table() -> str:
 
 def written(page: str) -> str:
     """The page with the table in its place."""
-    before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}{table()}{END}{rest.partition(END)[2]}"
+    return writing.fill(page, BEGIN, END, table())
 
 
 def main() -> None:

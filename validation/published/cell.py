@@ -305,7 +305,7 @@ CHANGED = (
 
 def main() -> None:
     """Runs the comparisons, or rewrites the page."""
-    options = arguments("cell", __doc__).parse_args()
+    options = arguments(__doc__).parse_args()
     if options.rewrite:
         rows = stored(json.loads(DATA.read_text(encoding="utf-8"))["rows"])
     else:

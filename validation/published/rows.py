@@ -106,9 +106,9 @@ METHOD = "Sources, settings and margins"
 """The summary of the folded section about the method."""
 
 
-def arguments(module: str, about: str | None) -> argparse.ArgumentParser:
+def arguments(about: str | None) -> argparse.ArgumentParser:
     """The options that ``python -m validation NAME`` has whatever it compares."""
-    parser = argparse.ArgumentParser(prog=f"python -m validation {module}", description=about)
+    parser = writing.parser(about)
     parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--seeds", type=int, default=5, help="runs of each row (default 5)")
     parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")

@@ -413,7 +413,7 @@ CHANGED = (
 
 def main() -> None:
     """Runs the comparisons, or rewrites the page."""
-    parser = arguments("wifi", __doc__)
+    parser = arguments(__doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="these parts; the others stay as kept")
     options = parser.parse_args()
     kept = json.loads(DATA.read_text(encoding="utf-8")) if options.rewrite or options.part else {}

@@ -7,7 +7,6 @@ needs Linux and Chromium. On a busy machine browsers send less. Calls that the f
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from fairwave.staging import write_text
 from fairwave_report import encoder_fit
+from validation import writing
 from validation.compare.chrome import bands, call, cases, clip, freezes
 
 SEEDS = range(1, 11)
@@ -251,9 +251,7 @@ def text(
 
 def main() -> int:
     """The command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = writing.parser(__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/chrome"), help="where calls are kept")
     parser.add_argument("--calls", type=int, default=0, help="how many calls of each case there are to be")
     parser.add_argument("--page", type=Path, help="write the page into this folder")

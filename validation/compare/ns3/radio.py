@@ -407,7 +407,7 @@ def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
 
 def main() -> None:
     """Runs the comparisons, or rewrites the page."""
-    parser = argparse.ArgumentParser(prog="python -m validation radio", description=__doc__)
+    parser = writing.parser(__doc__)
     parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--case", action="append", choices=ALL, help="run this case only; repeat for more")
     parser.add_argument("--times", action="store_true", help="measure the times only")
