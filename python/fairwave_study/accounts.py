@@ -1,9 +1,9 @@
-"""What the authors of a paper would accept as a fair account of it: the section at the top of a study's page.
+"""A fair account of a paper, for the top of a study's page: an account that its authors would accept.
 
-It answers four questions from what was judged. What holds in every reading? What holds in the set-up that the authors
-likely had, and which set-up is that? What comes about by a phase effect, a coarse clock, a definition or another cause
-that is not the mechanism they describe? What holds in no reading? A study says only which set-up is likely, with its
-reasons, and of which kind each of its factors is.
+The account answers four questions from the judged readings. Which claims hold in every reading? Which hold in the
+authors' likely set-up? Which are due to a phase effect, a coarse clock, a definition or another cause outside the
+described mechanism? Which hold in no reading? A study only names the likely set-up, with reasons, and the kind of each
+factor.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Account:
-    """What a study says of a paper for the section at the top of its page.
+    """A study's contribution to the account of one paper.
 
     Attributes:
         paper: The paper's number, "002".
-        setup: The authors' likely set-up: factor to value; what it does not name is the base reading's.
-        why: What makes it likely: the words and the tools of the time.
-        words: What to add about a kind of cause (`Factor.kind`), by its name.
-        closing: What to add at the end, a paragraph; empty where there is nothing to add.
+        setup: The authors' likely set-up: factor to value. Missing factors keep the base value.
+        why: Reasons why the set-up is likely: the paper's words and the tools of its time.
+        words: Additions about a kind of cause (`Factor.kind`), by its name.
+        closing: A final paragraph; may be empty.
     """
 
     paper: str
@@ -61,7 +61,7 @@ class ToldAccount:
 
 
 def tell_accounts(study: Study, exploration: Exploration) -> list[ToldAccount]:
-    """The sections of a study, one per paper of which it gives an account."""
+    """The accounts of a study, one per paper."""
     claims_of = papers(study, exploration.judged[0])
     return [
         _account(one, study, exploration, claims_of[one.paper])

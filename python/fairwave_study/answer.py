@@ -1,4 +1,4 @@
-"""What a study's page says first: how many of its claims hold, and which do not."""
+"""The first lines of a study's page: the number of claims that hold, and those that do not."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def answer_study(
 
 
 def _held(count: int, judgements: Sequence[Judgement]) -> str:
-    """How many hold, or are what their words call it."""
+    """Number of claims that hold, or that match the word."""
     if word := judgements[0].claim.words.get(Verdict.REPRODUCED):
         return f"{_number(count, 'is', 'are')} {word}"
     return _number(count, "holds", "hold")

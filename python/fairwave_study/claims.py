@@ -1,26 +1,26 @@
 """Claims: sentences that measured numbers can confirm, contradict or leave open.
 
-A claim is usually about many points at once ("Real is the fairest at every number of flows"). It is taken apart into
-*comparisons*, each a number per seed and a line that the number should lie beyond, and put together again so that
-the verdict can be trusted:
+A claim is usually about many points at once ("Real is the fairest at every number of flows"). It consists of
+*comparisons*. A comparison has a number per seed, and a line that the number should exceed or stay below. The rules for
+combining comparisons make the verdict trustworthy:
 
-- **reproduced**: every comparison's 95 % interval lies on the claimed side. To assert a conjunction no correction is
-  needed (an intersection–union test at level α has level α: Berger 1982).
-- **not reproduced**: some comparison lies on the other side, in an interval widened for the number of comparisons
+- **reproduced**: every comparison's 95 % interval is on the claimed side. A conjunction needs no correction: an
+  intersection–union test at level α has level α (Berger 1982).
+- **not reproduced**: some comparison is on the other side, in an interval widened for the number of comparisons
   (Bonferroni), since among many comparisons one would otherwise stray there by chance.
-- **alike**: every comparison's interval lies on the claimed side or is alike, and one at least is alike. Two values are
-  alike where the whole interval of their difference lies below the smallest difference that counts
+- **alike**: every comparison's interval is on the claimed side or is alike, and at least one is alike. Two values are
+  alike if the whole interval of their difference is below the smallest difference that counts
   (`fairwave.measuring.relevance`). A claim that one value is higher then does not hold, however certain the difference.
 - **undecided**: anything else. The intervals straddle the line.
 
 For claims that need a single instance ("at some load …") the two rules change places.
 
-A comparison whose number is not defined under some seed is undecided: leaving that seed out would judge the claim on
-the seeds on which it suits. A claim that joins several assertions is *compound*: each part is judged and reported, and
-the whole is reproduced when all parts are and not reproduced when one is not.
+A comparison with an undefined number under some seed is undecided. Without that seed, the claim would be judged only on
+favourable seeds. A claim that joins several assertions is *compound*: each part is judged and reported. The whole is
+reproduced if all parts are, and not reproduced if one is not.
 
-Differences between systems are taken seed by seed (see `fairwave.measuring.statistics`). 'Higher', 'highest' and the
-like hold from the smallest difference that counts. 'At least' holds where the two are alike, too.
+Differences between systems are paired by seed (see `fairwave.measuring.statistics`). 'Higher', 'highest' and the like
+hold from the smallest difference that counts. 'At least' also holds if the two are alike.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(str, Enum):
-    """What became of a claim."""
+    """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -61,17 +61,17 @@ class Comparison:
     """One number per seed, and the line beyond which the claim has it.
 
     Attributes:
-        label: What is compared, and where: "UDP − Vegas at flows 80".
+        label: The compared systems and the point: "UDP − Vegas at flows 80".
         samples: One number per seed.
         line: Where the claim's side begins.
         side: The claim's side of the line.
         unit: Unit of samples and line.
         or_equal: Whether the line itself belongs to the claim's side.
-        spread: The samples' standard deviation and its degrees of freedom where more is known of it than these samples
-            tell (see `fairwave_study.moderation`); their own when None.
-        part: Which part of a compound claim it belongs to; empty where a claim has no parts.
-        relevant: The smallest distance from the line that counts, where the claim is that two values differ; 0 where
-            the line is a bound.
+        spread: The samples' standard deviation and its degrees of freedom, if other readings add information (see
+            `fairwave_study.moderation`). None: from these samples.
+        part: The part of a compound claim; empty if a claim has no parts.
+        relevant: The smallest distance from the line that counts if the claim is that two values differ; 0 if the line
+            is a bound.
     """
 
     label: str
@@ -90,25 +90,25 @@ class Comparison:
         return int(np.isnan(self.samples).sum())
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Mean and interval of the samples; the interval is unbounded where a sample is not defined."""
+        """Mean and interval of the samples. The interval is unbounded if a sample is undefined."""
         found = interval(self.samples, level, self.spread)
         return replace(found, low=-math.inf, high=math.inf) if found.undefined else found
 
     def points(self) -> bool:
-        """Whether the mean lies on the claim's side, whatever its interval; not where a sample is not defined."""
+        """Whether the mean is on the claim's side, whatever its interval; False if a sample is undefined."""
         mean = math.nan if self.undefined else self.interval().mean
         beyond = mean > self.line if self.side == "above" else mean < self.line
         return beyond or (self.or_equal and mean == self.line)
 
     def holds(self, level: float = LEVEL) -> bool:
-        """Whether the whole interval lies on the claim's side, by a distance that counts."""
+        """Whether the whole interval is on the claim's side, by a distance that counts."""
         near, bound = self._ends(level)
         if self.relevant:
             return near >= bound + self.relevant
         return near > bound or (self.or_equal and near == bound and math.isfinite(near))
 
     def contradicts(self, level: float = LEVEL) -> bool:
-        """Whether the whole interval lies on the other side, by a distance that counts."""
+        """Whether the whole interval is on the other side, by a distance that counts."""
         estimate = self.interval(level)
         far = self.line - estimate.high if self.side == "above" else estimate.low - self.line
         return far > 0 and far >= self.relevant
@@ -119,10 +119,10 @@ class Comparison:
         return self.line - self.relevant < estimate.low and estimate.high < self.line + self.relevant
 
     def room(self) -> float:
-        """How far the mean lies on the claim's side of the line, in half-widths of its interval.
+        """Distance of the mean from the line towards the claim's side, in half-widths of its interval.
 
-        1 and more: the whole interval lies on the claim's side; −1 and less: on the other. 0 where nothing is known of
-        the width, and where all samples lie on the line.
+        1 and more: the whole interval is on the claim's side; −1 and less: on the other. 0 if the width is unknown, and
+        if all samples are equal to the line.
         """
         estimate = self.interval()
         far = (estimate.mean - self.line) * (1 if self.side == "above" else -1)
@@ -138,7 +138,7 @@ class Comparison:
         return self.text()
 
     def text(self, level: float = LEVEL) -> str:
-        """What is compared, and the mean with its interval of this level."""
+        """The label, and the mean with its interval of this level."""
         estimate = self.interval(level)
         unit = f" {self.unit}" if self.unit else ""
         if missing := self.undefined:
@@ -171,7 +171,7 @@ class Evidence:
         raise ValueError("only claims that need each of their comparisons can be joined")
 
     def relabelled(self, label: Callable[[str], str]) -> Evidence:
-        """The same with other words for what is compared."""
+        """The same evidence with other labels."""
         return replace(self, comparisons=[replace(one, label=label(one.label)) for one in self.comparisons])
 
     def as_part(self, name: str) -> Evidence:
@@ -185,7 +185,7 @@ class Evidence:
         return Evidence([replace(one, label=f"{name}: {one.label}", part=name) for one in self.comparisons])
 
     def parts(self) -> dict[str, Evidence]:
-        """The parts of a compound claim, each as strict as it is within the whole; empty where it has none."""
+        """The parts of a compound claim, each as strict as within the whole; empty if it has none."""
         found: dict[str, list[Comparison]] = {}
         for one in self.comparisons:
             if one.part:
@@ -198,14 +198,14 @@ class Evidence:
         return 1 - (1 - LEVEL) / self.compared
 
     def points(self) -> bool:
-        """Whether the means lie on the claim's side: all of them, or any one where one suffices."""
+        """Whether the means are on the claim's side: all of them, or any one if one suffices."""
         told = [one.points() for one in self.comparisons]
         return bool(told) and (all(told) if self.rule == "all" else any(told))
 
     def standing(self, one: Comparison) -> tuple[int, float]:
-        """How a comparison stands, the worse the smaller: contradicting, open, alike or holding; then its room.
+        """Sort key of a comparison, worst first: contradicting, open, alike or holding, then its room.
 
-        Where one comparison suffices, an open one may still decide for the claim, and stands before one that is alike.
+        If one comparison suffices, an open one may still decide for the claim. So it ranks before one that is alike.
         """
         alone = self.rule == "any"
         if one.contradicts(LEVEL if alone else self.widened):
@@ -235,7 +235,7 @@ class Evidence:
     def decisive(self) -> Comparison | None:
         """The comparison on which the verdict hangs: the weakest of a conjunction, the strongest otherwise.
 
-        Where a claim is contradicted it is one that contradicts, and where it is undecided one that is open.
+        For a contradicted claim: a comparison that contradicts it. For an undecided claim: an open one.
         """
         if not self.comparisons:
             return None
@@ -243,10 +243,10 @@ class Evidence:
         return choose(self.comparisons, key=self.standing)
 
     def deciding_level(self, one: Comparison) -> float:
-        """The level of the interval that decides how a comparison stands.
+        """The level of the interval that decides a comparison.
 
-        A conjunction is contradicted by any one comparison, so that interval is widened for their number. So is the
-        interval by which one comparison holds for all.
+        Any one comparison contradicts a conjunction, so that interval is widened for their number. So is the interval
+        of a comparison that alone suffices.
         """
         asserts = one.points() == (self.rule == "any") and not one.is_alike()
         return self.widened if asserts else LEVEL
@@ -315,7 +315,7 @@ class Part:
 
     Attributes:
         name: Short, unique within the claim: "loses least".
-        test: Takes the study's data and answers with evidence that needs each of its comparisons.
+        test: Takes the study's data and returns evidence that needs each of its comparisons.
     """
 
     name: str
@@ -334,16 +334,16 @@ class Claim:
     Attributes:
         id: Short name, "V1".
         statement: One sentence of ours.
-        source: Where the paper says so: "paper 000, Figure 2".
+        source: The place in the paper: "paper 000, Figure 2".
         grids: Ids of the grids that the test reads.
-        test: Takes the study's data and answers with evidence. Left out where the claim has parts.
-        notes: What to add to the explanation, by verdict: why a claim does not come out, what was tried, and on which
-            assumption it hangs. A function of the data where the words hold numbers.
+        test: Takes the study's data and returns evidence. Left out if the claim has parts.
+        notes: Additions to the explanation, by verdict: the reason for the verdict, trials, and the assumption that
+            decides. A function of the data if the text holds numbers.
         assumptions: Ids of the assumptions on which the claim may hang.
-        wordings: Where the paper contradicts itself or leaves a word open: the test by each reading, by name. They are
-            shown beside the verdict, which is that of `test`.
-        words: What its verdicts are called, where not as they are: a criterion is met, a claim reproduced.
-        parts: What a compound claim joins; the claim is all of them together.
+        wordings: Tests of other meanings, by name, if the paper contradicts itself or leaves a word open. The page
+            shows them next to the verdict of `test`.
+        words: Other names of the verdicts: a criterion is met, a claim reproduced.
+        parts: The parts of a compound claim; the claim is all of them together.
     """
 
     id: str
@@ -358,7 +358,7 @@ class Claim:
     parts: tuple[Part, ...] = ()
 
     def evidence(self, data: Data) -> Evidence:
-        """The comparisons that it comes down to; those of a compound claim know their part.
+        """All comparisons of the claim; those of a compound claim know their part.
 
         Raises:
             ValueError: It has neither test nor parts, both, or a part that needs only one of its comparisons.
@@ -394,7 +394,7 @@ OVERALL_TONES = {
     "contradicted in every reading": "not_reproduced",
     "undecided": "undecided",
 }
-"""Verdict over all readings to the tone in which it is shown."""
+"""Verdict over all readings to the tone on pages."""
 
 
 @dataclass(frozen=True)
@@ -403,11 +403,11 @@ class Judgement:
 
     Attributes:
         claim: The claim.
-        verdict: What became of it.
+        verdict: The verdict.
         evidence: The comparisons.
         explanation: How they came out, and the claim's note for this verdict.
         wordings: The comparisons by each reading of the claim, by name.
-        about: What became of it over all readings of the paper; None where only one was judged.
+        about: The claim over all readings of the paper; None if only one reading was judged.
     """
 
     claim: Claim
@@ -419,17 +419,17 @@ class Judgement:
 
     @property
     def word(self) -> str:
-        """What the verdict is called."""
+        """The name of the verdict."""
         return self.claim.words.get(self.verdict, str(self.verdict))
 
     @property
     def tone(self) -> str:
-        """The tone in which a page shows it: that of its verdict over all readings, where these were judged."""
+        """The tone on a page: that of the verdict over all readings if they were judged."""
         return OVERALL_TONES[self.about.verdict] if self.about else self.verdict.name.lower()
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What its verdicts are called: reproduced, not reproduced, undecided, alike."""
+        """The names of its verdicts: reproduced, not reproduced, undecided, alike."""
         return tuple(self.claim.words.get(verdict, str(verdict)) for verdict in Verdict)
 
     def to_dict(self) -> dict[str, Any]:

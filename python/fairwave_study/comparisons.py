@@ -1,7 +1,7 @@
-"""The comparisons that claims are made of: 'A is at least B', 'A is highest', 'rises with x', 'lies below a line'.
+"""The comparisons of claims: 'A is at least B', 'A is highest', 'rises with x', 'is below a line'.
 
-Each takes a measure over a grid (`Measured`) and answers with `Evidence`. Points are compared one by one, at every
-combination of the labels that are left open, seed by seed.
+Each takes a measure over a grid (`Measured`) and returns `Evidence`. It compares the points one by one, at every
+combination of the open labels, paired by seed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _COUNTING: ContextVar[Relevance] = ContextVar("counting", default=USUAL)
 
 @contextmanager
 def counted_by(relevance: Relevance) -> Iterator[None]:
-    """Judges claims by these smallest differences so long as the block lasts."""
+    """Judges claims by these smallest differences within the block."""
     token = _COUNTING.set(relevance)
     try:
         yield
@@ -41,10 +41,10 @@ def counted_by(relevance: Relevance) -> Iterator[None]:
 
 
 LITTLE_MOS = 0.1
-"""MOS that people do not notice: what 'little worse' says of a call."""
+"""Difference of MOS that people do not notice: the meaning of 'little worse' for a call."""
 
 LITTLE_COST = 0.05
-"""Share of goodput that is a little: what 'costs little' says of a transfer."""
+"""Share of goodput that is little: the meaning of 'costs little' for a transfer."""
 
 LITTLE_SEEN = 5.0
 """Percentage points of a video's frames that are a little."""
@@ -65,7 +65,7 @@ def contrast(
     *,
     or_equal: bool = False,
 ) -> Comparison:
-    """`ours` less `theirs`, which are values of a measure: they must differ by what counts.
+    """`ours` minus `theirs`, two values of a measure: they must differ by the smallest difference that counts.
 
     With `or_equal` the two may be alike.
     """
@@ -173,9 +173,10 @@ def differs(
     below: bool = False,
     factor: float = 1.0,
 ) -> Evidence:
-    """`one` less `factor` times `other` lies above the line, in the measure's unit, at every point; or below it.
+    """`one` minus `factor` times `other` is above the line (or below it), in the measure's unit, at every point.
 
-    Without line and factor the two must differ by what counts. Either of them is a bound that the claim states.
+    Without line and factor the two must differ by the smallest difference that counts. A line or a factor is a bound
+    that the claim states.
     """
     times = "" if factor == 1 else f"{factor:g} × "
     comparisons = []
@@ -200,7 +201,7 @@ def join(*several: Evidence) -> Evidence:
 
 
 def is_above(measured: Measured, line: float) -> Evidence:
-    """The measure lies above `line` (in its unit) at every point."""
+    """The measure is above `line` (in its unit) at every point."""
     return Evidence(
         [
             Comparison(
@@ -216,7 +217,7 @@ def is_above(measured: Measured, line: float) -> Evidence:
 
 
 def is_below(measured: Measured, line: float) -> Evidence:
-    """The measure lies below `line` (in its unit) at every point."""
+    """The measure is below `line` (in its unit) at every point."""
     return Evidence(
         [
             Comparison(
@@ -232,7 +233,7 @@ def is_below(measured: Measured, line: float) -> Evidence:
 
 
 def is_within(measured: Measured, low: float, high: float) -> Evidence:
-    """The measure lies between `low` and `high` (in its unit) at every point."""
+    """The measure is between `low` and `high` (in its unit) at every point."""
     return is_above(measured, low) & is_below(measured, high)
 
 
@@ -242,7 +243,7 @@ def rises(measured: Measured, along: str, *, least: float = 0.0) -> Evidence:
 
 
 def falls(measured: Measured, along: str, *, least: float = 0.0) -> Evidence:
-    """The measure's slope along a numeric axis, fitted seed by seed, lies below −`least`."""
+    """The measure's slope along a numeric axis, fitted per seed, is below −`least`."""
     return _trend(measured, along, "below", -least)
 
 
@@ -257,7 +258,7 @@ def steps_down(measured: Measured, along: str) -> Evidence:
 
 
 def grows_from(measured: Measured, axis: str, first: Any, last: Any, *, factor: float = 1.0) -> Evidence:
-    """At `last` the measure exceeds `factor` times what it is at `first`."""
+    """At `last` the measure exceeds `factor` times its value at `first`."""
     comparisons = []
     for point in measured.points(without=[axis]):
         later, earlier = (measured.samples(**point, **{axis: label}) for label in (last, first))
@@ -273,7 +274,7 @@ def grows_from(measured: Measured, axis: str, first: Any, last: Any, *, factor: 
 
 
 def shrinks_from(measured: Measured, axis: str, first: Any, last: Any, *, factor: float = 1.0) -> Evidence:
-    """At `last` the measure lies below `factor` times what it is at `first`."""
+    """At `last` the measure is below `factor` times its value at `first`."""
     return Evidence(
         [
             replace(one, side="below")
@@ -285,7 +286,7 @@ def shrinks_from(measured: Measured, axis: str, first: Any, last: Any, *, factor
 def less_steep(
     measured: Measured, one: Any, rivals: Iterable[Any] | None = None, *, along: str, axis: str = "transport"
 ) -> Evidence:
-    """The measure of `one` changes less along a numeric axis than that of each rival: |slope| compared seed by seed."""
+    """The measure of `one` changes less along a numeric axis than for each rival: |slope|, paired by seed."""
     comparisons = []
     for rival in _rivals(measured, axis, one, rivals):
         for point in measured.points(without=[axis, along]):

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What carrying out a study left.
+    """The outcome of a study.
 
     Attributes:
         ledger: Verdicts and entries, also in `ledger.json`.
@@ -93,7 +93,7 @@ def conduct(
     exploration, experiments = _explore(study, folder, explored, why, threads, progress, status)
     figures, tables = _chosen(study, figure)
     wanted = _wanted(study, figures, tables, alone=figure is not None)
-    # A single figure runs its own points, which claims do not make do with.
+    # A single figure runs only its own points, which do not suffice for claims.
     claims = study.claims if figure is None else ()
     grids = [grid for grid in study.grids if grid.id in wanted]
     if figure is not None and figures:
@@ -166,13 +166,13 @@ def conduct(
             digest(ledger.to_dict()),
             encoding="utf-8",
         )
-        # Last: what lies in the folder goes into the page.
+        # Last, since the page embeds the files in the folder.
         (partial / "index.html").write_text(page.html(partial), encoding="utf-8")
     return Outcome(ledger, folder / "index.html", data, drawings, views)
 
 
 def _refuse_more(*, explored: bool, why: bool) -> None:
-    """Refuses explorations and experiments of a study that is not judged as it is."""
+    """Refuses explorations and experiments of a study that runs with changes."""
     rest = "a study as it is: without a figure, settings and other relevant differences"
     if explored:
         raise ValueError(f"an exploration judges all claims of {rest}")
@@ -190,7 +190,7 @@ def _wanted(study: Study, figures: Sequence[Figure], tables: Sequence[Table], *,
 
 
 def _setups(grids: Sequence[Grid]) -> dict[str, str]:
-    """Of each grid the scenario of its first point, by a name that says which it is."""
+    """The scenario of each grid's first point, by a name for the point."""
     found = {}
     for grid in grids:
         for point in grid.points()[:1]:
@@ -299,7 +299,7 @@ def _read(
 
 
 def _otherwise(settings: Mapping[str, Any], counting: Relevance, differs: Mapping[str, str]) -> list[str]:
-    """What a reader must know when assumptions were made otherwise than the study makes them."""
+    """Notes for the reader about changed assumptions."""
     notes = []
     if differs:
         listed = ", ".join(f"{factor} = {value}" for factor, value in differs.items())
@@ -488,7 +488,7 @@ def _calibrated(one: Calibration, data: Data, wanted: set[str]) -> dict[str, str
 
 def _cards(ledger: Ledger, replications: int, data: Data) -> list[Card]:
     words = ledger.claims[0].claim.words if ledger.claims else {}
-    # Criteria with words of their own are bounds: nothing is alike there.
+    # Criteria with other names for their verdicts are bounds: nothing is alike there.
     named = [
         (verdict, words.get(verdict, str(verdict))) for verdict in Verdict if not words or verdict in words
     ]

@@ -1,9 +1,10 @@
-"""Which factors decide a claim: singly, in pairs, and together in a shallow tree whose accuracy is measured honestly.
+"""The factors that decide a claim: singly, in pairs, and together in a shallow tree with a measured accuracy.
 
-Scores: a reading in which a claim is reproduced counts 1, undecided ½, contradicted 0. A factor's share is the part of
-the scores' variance that its values account for, among the readings drawn from all factors at once. It is ε²: η² less
-what as many groups would get by chance. F tests tell it from chance, with Bonferroni's correction for the number of
-factors. A pair's share is what the two together account for beyond what both do singly.
+Scores: a reading that reproduces a claim counts 1, an undecided one ½, a contradicting one 0. A factor's share is the
+part of the scores' variance that its values explain, among the readings drawn from all factors at once. It is ε²: η²
+minus the value that the same number of groups would reach by chance. An F test separates it from chance, with
+Bonferroni's correction for the number of factors. A pair's share is the part that the two together explain beyond their
+single shares.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ SIGNIFICANT = 0.05
 DEPTH = 3
 FOLDS = 5
 FEWEST = 16
-"""Readings below which nothing is said about what decides."""
+"""Minimum number of readings for any statement about deciding factors."""
 
 
 @dataclass(frozen=True)
 class FactorShare:
-    """What one factor, or a pair beyond its two, accounts for.
+    """The share of one factor, or of a pair beyond its two factors.
 
     Attributes:
         factors: One id or two.
         share: Part of the scores' variance, corrected for chance; at most 1, and 0 where chance does as well.
-        p: Probability of so much by chance, after correction for the number of factors or pairs.
+        p: Probability of this share or more by chance, corrected for the number of factors or pairs.
     """
 
     factors: tuple[str, ...]
@@ -48,9 +49,9 @@ class Tree:
     """A shallow decision tree from a reading's values to the claim's verdict.
 
     Attributes:
-        factors: Those that it asks for, the most telling first.
-        accuracy: Part of readings that it had not seen whose verdict it told rightly (cross-validation).
-        guessing: Part that one tells rightly by always naming the commonest verdict.
+        factors: The factors that it asks for, most important first.
+        accuracy: Share of correct verdicts on unseen readings (cross-validation).
+        guessing: Share of correct verdicts if one always names the most common verdict.
         rules: The tree as text.
     """
 
@@ -61,18 +62,18 @@ class Tree:
 
     @property
     def useful(self) -> bool:
-        """Whether it tells a third or more of the verdicts that guessing misses."""
+        """Whether it predicts a third or more of the verdicts that guessing misses."""
         return self.accuracy - self.guessing >= (1 - self.guessing) / 3
 
 
 @dataclass(frozen=True)
 class ClaimDecision:
-    """What decides a claim.
+    """The factors that decide a claim.
 
     Attributes:
         singles: Every factor's share, the largest first.
         pairs: The pairs that matter, the largest first.
-        tree: The tree; None where all verdicts are the same or readings are too few.
+        tree: The tree; None if all verdicts are the same or the readings are too few.
     """
 
     singles: Sequence[FactorShare]
@@ -81,7 +82,7 @@ class ClaimDecision:
 
     @property
     def factors(self) -> list[str]:
-        """Ids of the factors that decide: those whose share, alone or in a pair, is more than chance."""
+        """Ids of the deciding factors: those with a share, alone or in a pair, above chance."""
         found = [one.factors[0] for one in self.singles if one.p < SIGNIFICANT]
         found += [factor for pair in self.pairs for factor in pair.factors]
         return list(dict.fromkeys(found))
@@ -104,7 +105,7 @@ def _residual(design: NDArray[np.float64], scores: NDArray[np.float64]) -> tuple
 def _tested(
     small: tuple[float, int], large: tuple[float, int], total: float, count: int, tests: int
 ) -> tuple[float, float]:
-    """Share and corrected p of what the large design explains beyond the small one."""
+    """Share and corrected p of the variance that the large design explains beyond the small one."""
     from scipy.stats import f as fisher
 
     extra, room = large[1] - small[1], count - large[1]
@@ -123,7 +124,7 @@ def _tested(
 def shares(
     readings: Readings, drawn: Sequence[Reading], scores: Sequence[float]
 ) -> tuple[list[FactorShare], list[FactorShare]]:
-    """Every factor's share of the scores' variance, and that of each pair that matters beyond its two."""
+    """Every factor's share of the scores' variance, and the share of each relevant pair beyond its two factors."""
     y = np.asarray(scores, dtype=float)
     names = [factor.id for factor in readings.factors]
     columns = {
@@ -156,10 +157,10 @@ def shares(
 
 
 def tree(readings: Readings, drawn: Sequence[Reading], verdicts: Sequence[str]) -> Tree | None:
-    """The tree over what each reading takes; None when there is nothing to tell apart.
+    """The tree over the values of each reading; None if all scores are equal.
 
     Raises:
-        ModuleNotFoundError: scikit-learn is not installed; the message says how to install it.
+        ModuleNotFoundError: scikit-learn is not installed; the message names the extra to install.
     """
     counts = {one: verdicts.count(one) for one in sorted(set(verdicts))}
     if len(drawn) < FEWEST or len(counts) < 2:
@@ -194,6 +195,6 @@ def tree(readings: Readings, drawn: Sequence[Reading], verdicts: Sequence[str]) 
 def decided(
     readings: Readings, drawn: Sequence[Reading], verdicts: Sequence[str], scores: Mapping[str, float]
 ) -> ClaimDecision:
-    """What decides a claim whose verdicts in these readings are given; `scores` says what each verdict counts."""
+    """The factors that decide a claim with these verdicts; `scores` gives the score of each verdict."""
     singles, pairs = shares(readings, drawn, [scores[one] for one in verdicts])
     return ClaimDecision(singles, pairs, tree(readings, drawn, verdicts))

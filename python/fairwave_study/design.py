@@ -1,8 +1,8 @@
 """Which readings are judged: the base, every step from it to one other value, and many that vary everything at once.
 
-One assumption varied at a time tells where a verdict turns near the base, and nothing of what two changes do together.
-So a quasi-random design varies all factors at once: the points of a scrambled Sobol sequence. Every prefix of it fills
-the space of readings evenly: each value of a factor, and each pair of values of two, comes up nearly equally often.
+Changing one assumption at a time shows the nearest change of a verdict to the base, but no joint effects. So a
+quasi-random design varies all factors at once: the points of a scrambled Sobol sequence. Every prefix of it fills the
+space of readings evenly: each value of a factor, and each pair of values of two, comes up nearly equally often.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Candidate:
     Attributes:
         reading: Factor to value, all of them.
         kind: The base; a neighbour, one factor away from it; drawn from the sequence; a pair of changes to the base;
-            what the authors likely had.
+            the authors' likely set-up.
     """
 
     reading: Reading
@@ -58,9 +58,9 @@ def neighbours(readings: Readings) -> list[Candidate]:
 
 
 def drawn(readings: Readings, count: int) -> list[Candidate]:
-    """So many admissible readings from a scrambled Sobol sequence over all factors, fewer when there are no more.
+    """Up to `count` admissible readings from a scrambled Sobol sequence over all factors.
 
-    Values that contradict each other are passed over, as is what has been drawn before.
+    Skips contradictory readings and readings that were drawn before.
     """
     from scipy.stats import qmc
 

@@ -1,6 +1,6 @@
 """A study's findings in Markdown: verdicts, tables and assumptions, rendered from the plain data of a ledger.
 
-A study writes it beside its page (`digest.md`). The same function renders the page of a ledger that was kept.
+A study writes it next to its page (`digest.md`). The same function renders the page of a kept ledger.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _value(value: Any) -> str:
 
 
 def _differs(ledger: Mapping[str, Any]) -> dict[str, str]:
-    """What the reading has other than the base, which takes the first value of each factor."""
+    """The differences of the reading from the base, which takes the first value of each factor."""
     base = {factor["id"]: factor["values"][0]["name"] for factor in ledger["factors"]}
     return {name: value for name, value in ledger["reading"].items() if base[name] != value}
 

@@ -1,8 +1,8 @@
 """Why a claim comes out as it does: an experiment with a mechanism on and off, under seeds that nothing else uses.
 
-An experiment has two sides or more, each a reading of the paper with, where the words admit no such value, a change of
-its own. The claim is judged on each side under the same seeds, so that what the mechanism does is a difference seed by
-seed; quantities beside it show the mechanism at work. What each side left is kept as readings are.
+An experiment has two or more sides. Each is a reading of the paper, plus a change if the paper's words admit no such
+value. All sides judge the claim under the same seeds, so the effect of the mechanism is a difference per seed. Further
+quantities show the mechanism. The results of each side are kept like those of readings.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FRESH = (21, 22, 23, 24, 25)
 """Seeds of experiments, on which nothing else is judged."""
 
 PANELS = 3
-"""Quantities that a figure shows at most beside them; all are in its data and in the ledger."""
+"""Maximum number of quantities in a figure; its data and the ledger have all."""
 
 DRAWN = 10
 """Comparisons that a figure shows at most; beyond this those that the mechanism moves most."""
@@ -50,8 +50,8 @@ class Side:
 
     Attributes:
         label: Short: "clock of 500 ms".
-        reading: Factor to value; what it does not name is the base reading's.
-        changes: What is set in the scenarios after that, as a value of a factor sets it; nothing when None.
+        reading: Factor to value. Missing factors keep the base value.
+        changes: Further changes to the scenarios, as a value of a factor sets them; None: no changes.
     """
 
     label: str
@@ -66,8 +66,8 @@ class Experiment:
     Attributes:
         id: Short name and stem of its figure: "why-D11".
         claim: Id of the claim that it explains.
-        mechanism: What is switched, in one line.
-        sides: Two or more; the first is what the others are compared with.
+        mechanism: The switched mechanism, in one line.
+        sides: Two or more; the others are compared with the first.
         quantities: Further numbers, one per seed, from the study's data, by name with unit. Kept results are found by
             this name. So rename a quantity if you measure it in another way.
         words: Writes the paragraph; a study's folder has it in `experiments.toml` (`fairwave_study.paragraphs`).
@@ -87,7 +87,7 @@ def _with_interval(found: Interval, form: str) -> str:
 
 @dataclass(frozen=True)
 class FoundExperiment:
-    """What an experiment found.
+    """The results of an experiment.
 
     Attributes:
         experiment: The experiment.
@@ -140,7 +140,7 @@ class FoundExperiment:
         return str(self.evidence[side].parts()[name].verdict())
 
     def labels(self) -> list[str]:
-        """What all sides compare."""
+        """The labels that all sides have in common."""
         several = [[one.label for one in evidence.comparisons] for evidence in self.evidence.values()]
         # A band is two comparisons of one number.
         return [one for one in dict.fromkeys(several[0]) if all(one in others for others in several)]
@@ -205,13 +205,13 @@ def carry_out(
     status: Callable[[str], None] | None = None,
     only: Sequence[str] | None = None,
 ) -> list[FoundExperiment]:
-    """Carries out a study's experiments, or finds what they left in `folder/readings` before.
+    """Carries out a study's experiments, or reads earlier results from `folder/readings`.
 
     Args:
         study: The study.
         folder: Its folder.
         threads: How many runs at once; all cores when None.
-        status: Told in words what is being done.
+        status: Receives a line of text about each step.
         only: Ids of the experiments that are wanted; all when None.
 
     Raises:
@@ -286,7 +286,7 @@ def _simulate(
 def _same(readings: Readings, experiment: Experiment, side: Side) -> str:
     """A name that sides share when they simulate the same.
 
-    A change of a side's own may fit only the scenarios of its claim, so those of other claims are no part of it.
+    A side's change may fit only the scenarios of its claim, so other claims' scenarios are left out.
     """
     reading = readings.complete(side.reading)
     changed = _digest(readings, reading, experiment, side)
@@ -311,7 +311,7 @@ def _key(readings: Readings, experiment: Experiment, side: Side) -> str:
 
 
 def _digest(readings: Readings, reading: Reading, experiment: Experiment, side: Side) -> str:
-    """What a side simulates, as a digest: a change of its own has no other name."""
+    """Digest of the scenarios of a side: a change has no name that could serve as key."""
     if side.changes is None:
         return ""
     essential = readings.essential(reading)

@@ -1,11 +1,11 @@
 """All readings of a study at once: each is simulated, judged and kept, and then they are looked at together.
 
-One file per reading, so that what is interrupted goes on where it stopped. Readings are independent, so each core
+Each reading has a file, so an interrupted exploration continues from them. Readings are independent, so each core
 carries out one at a time.
 
 Seeds: every reading is judged on the same few seeds (common random numbers). The reading in which most claims hold
-together is chosen on these, and judged on others, so that the choice is not its own proof; so are the base and what the
-authors likely had.
+together is chosen on these seeds and confirmed on others. So the choice is not its own proof. The base and the authors'
+likely set-up are judged on the other seeds too.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def explore(
 
     Args:
         study: The study.
-        out: Folder in which each reading's evidence is kept (`readings/`), so that what is interrupted goes on.
+        out: Folder for each reading's evidence (`readings/`). An interrupted exploration continues from it.
         count: Readings to be drawn.
         threads: How many readings at once; all cores when None.
         progress: Told how many readings are done, of how many.
-        status: Told in words what is being done and how long it will take.
+        status: Receives a line of text about each step and its expected duration.
 
     Raises:
         ValueError: `count` is less than 1, or the study has one reading only.
@@ -137,7 +137,7 @@ def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 @dataclass
 class _ReadingRunner:
-    """Carries readings out, as many at once as there are cores, and keeps what they leave."""
+    """Carries out readings on all cores and keeps their results."""
 
     study: Study
     shelf: Shelf
@@ -194,7 +194,7 @@ class _ReadingRunner:
                 yield one, to_plain(judge(self.study.readings, one.reading, seeds, self.threads))
             return
         if pool is None:
-            # Fresh processes rather than copies of this one: libraries with threads of their own do not survive that.
+            # Spawned processes: libraries with threads do not survive a fork.
             pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
         try:
             made_by = version(self.study.name, self.study.folder)

@@ -183,7 +183,7 @@ class StudyFolder:
         return import_module(f"{self._package}.{name}")
 
     def _value(self, module: str, name: str, case: Case) -> Any:
-        """What a module defines under a name: a function of the case, or a constant in capitals."""
+        """The value of a name in a module: a function of the case, or a constant in capitals."""
         found = self._module(module)
         if hasattr(found, name):
             return getattr(found, name)(case)

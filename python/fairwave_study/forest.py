@@ -17,10 +17,10 @@ MOST = 14
 
 
 def forest(judgement: Judgement) -> str:
-    """The picture as SVG for a page; empty where nothing could be compared.
+    """The picture as SVG for a page; empty if there is no comparison.
 
-    Each comparison is drawn as its distance to the line that it should lie beyond, positive on the claimed side. Where
-    units differ, each is drawn in parts of the largest distance in its unit.
+    Each comparison is a distance to its line, positive on the claimed side. If units differ, distances are in parts of
+    the largest distance in the same unit.
     """
     comparisons = [one for one in judgement.evidence.comparisons if math.isfinite(one.interval().mean)]
     if not comparisons:
@@ -58,7 +58,7 @@ def forest(judgement: Judgement) -> str:
             axes.set_ylabel(f"{len(comparisons)} comparisons", fontsize=8.5)
         unit = next(iter(units)) if len(units) == 1 else ""
         of = f" ({unit})" if unit else ", scaled per unit" if len(units) > 1 else ""
-        # What is long takes two lines: it would not fit beside long names.
+        # A long text takes two lines: it would not fit next to long names.
         side = "\n" if len(units) > 1 else " "
         axes.set_xlabel(f"margin to the criterion{of}.{side}Right of 0: met", fontsize=8.5)
         axes.tick_params(labelsize=8)

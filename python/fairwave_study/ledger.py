@@ -1,4 +1,4 @@
-"""The ledger: what a study found, as data.
+"""The ledger: the findings of a study, as data.
 
 `ledger.json` holds every claim with its verdict and every figure with its files. The shape:
     study, title, question, claims_are [one, several], commands {all, figure: what to type to make it again},
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Ledger:
-    """What a study found.
+    """The findings of a study.
 
     Attributes:
         study: Name of the study.
@@ -60,14 +60,14 @@ class Ledger:
         calibrations: Entries of calibrations.
         settings: Assumptions that were made otherwise, path to value.
         relevant: Smallest differences that count other than the usual.
-        reading: The reading that was made, factor to value; empty where nothing is open.
+        reading: The reading, factor to value; empty if nothing is open.
         exploration: All readings that were judged; None where only one was.
         factors: Entries of factors.
         accounts: The sections at the top of the page.
-        experiments: What shows why claims come out as they do.
+        experiments: Experiments that explain verdicts.
         question: The question of the study.
-        claims_are: What its claims are called, one and several.
-        commands: What to type to make `all` of the study, or one `figure`, again.
+        claims_are: The word for its claims, singular and plural.
+        commands: The commands that make `all` of the study, or one `figure`, again.
     """
 
     study: str

@@ -1,10 +1,10 @@
-"""What a few seeds tell of a spread, helped by what many readings tell of it.
+"""The spread of a few samples, estimated with the help of the other readings.
 
-Three seeds give a standard deviation with two degrees of freedom, and an interval twice as wide as need be. But the
-same comparison is made in every reading of a paper, and its spread is much alike in all of them. So each reading's
-variance is moved towards a common one, by as much as the variances among readings agree with each other. This is the
-empirical Bayes estimate of Smyth (2004), *Linear models and empirical Bayes methods for assessing differential
-expression*, §§ 5–6. The d₀ degrees of freedom of a common s₀² join the d of the reading's own s²:
+Three seeds give a standard deviation with two degrees of freedom, and an interval twice as wide as necessary. But every
+reading of a paper makes the same comparison, with a similar spread. So each reading's variance is moved towards a
+common one, by as much as the variances among readings agree with each other. This is the empirical Bayes estimate of
+Smyth (2004), *Linear models and empirical Bayes methods for assessing differential expression*, §§ 5–6. The d₀ degrees
+of freedom of a common s₀² join the d of the reading's s²:
 
     s̃² = (d₀ s₀² + d s²) / (d₀ + d),  d₀ + d degrees of freedom.
 
@@ -31,8 +31,8 @@ LEAST = 10
 def prior(variances: Sequence[float], freedom: float) -> tuple[float, float]:
     """Degrees of freedom d₀ and the common variance s₀² behind variances with `freedom` degrees each.
 
-    Variances of zero (all seeds gave the same) tell nothing about the others and are left out. d₀ is 0 where fewer than
-    `LEAST` remain, and infinite where they differ by no more than chance.
+    Variances of zero (equal samples under all seeds) carry no information about the others and are left out. d₀ is 0 if
+    fewer than `LEAST` remain, and infinite if they differ by no more than chance.
     """
     from scipy.special import digamma, polygamma
 
@@ -49,9 +49,9 @@ def prior(variances: Sequence[float], freedom: float) -> tuple[float, float]:
 
 
 def moderated(samples: NDArray[np.float64], borrowed: float, common: float) -> tuple[float, float] | None:
-    """Standard deviation and degrees of freedom of these samples, after what is borrowed.
+    """Standard deviation and degrees of freedom of these samples, moderated.
 
-    None where nothing can be borrowed, or where all samples are equal: then they stand as they are.
+    None if there is no common variance, or if all samples are equal.
     """
     defined = samples[~np.isnan(samples)]
     own = len(defined) - 1

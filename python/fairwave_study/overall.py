@@ -1,4 +1,4 @@
-"""What many readings say together: verdicts over all of them, what decides each claim, and where most hold together."""
+"""Verdicts over many readings: each claim's verdict, its deciding factors, and the best reading of each paper."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCORES: Mapping[str, float] = {
     str(Verdict.ALIKE): 0.5,
     str(Verdict.NOT_REPRODUCED): 0.0,
 }
-"""What a verdict counts where shares of variance are told."""
+"""Score of each verdict in shares of variance."""
 
 
 @dataclass(frozen=True)
@@ -98,25 +98,25 @@ class BestReading:
 
 @dataclass(frozen=True)
 class ClaimOverview:
-    """What became of one claim over all readings.
+    """A claim over all readings.
 
     Attributes:
         claim: Its id.
         n: Readings drawn from all factors at once.
-        reproduced: Share of these in which it is reproduced.
-        undecided: Share in which it is undecided.
-        contradicted: Share in which it is contradicted.
+        reproduced: Share of these readings that reproduce it.
+        undecided: Share of undecided readings.
+        contradicted: Share of contradicting readings.
         base: The base reading's verdict, on the seeds of the exploration.
-        decided: What decides it.
-        nearest: The reading nearest to the base in which its verdict turns; None where it turns in none.
+        decided: The factors that decide it.
+        nearest: The reading nearest to the base with another verdict; None if there is none.
         turned: The verdict there.
         ever: In how many readings it is reproduced, of all that were judged: drawn, base, neighbours and pairs.
         closest: Where it is in none, the decisive comparison that comes nearest to its line:
             its label and the mean, and the line.
-        points: Share of the readings drawn in which all of its means lie on the claimed side.
+        points: Share of the readings drawn in which all of its means are on the claimed side.
         weighted: The shares with readings weighted by the stated plausibility of their values.
         parts: The shares of each part of a compound claim.
-        alike: Share in which it is alike.
+        alike: Share of readings in which it is alike.
     """
 
     claim: str
@@ -177,14 +177,14 @@ class ClaimOverview:
 
 @dataclass(frozen=True)
 class Exploration:
-    """All readings that were judged, and what they say together.
+    """All judged readings and their joint verdicts.
 
     Attributes:
-        readings: What is open.
+        readings: All readings of the study.
         judged: The base first, then its neighbours, those drawn, and pairs.
-        about: What became of each claim.
+        about: Claim to its overview.
         best: The reading in which most claims hold together, per paper.
-        likely: The reading that its authors likely made, per paper; empty where the study names none.
+        likely: The authors' likely reading, per paper; empty if the study names none.
         anew: The base reading on the other seeds, per paper.
         seeds: Seeds on which readings were judged.
         others: Seeds on which the best were judged.
@@ -208,10 +208,10 @@ class Exploration:
 
 
 class Spreads:
-    """What is known of the spread of each comparison from the readings drawn from all factors.
+    """The common spread of each comparison, from the readings drawn from all factors.
 
-    A reading that differs from another only in what a comparison does not feel has the very same samples. They are one
-    witness and not two, and are counted once; for the same reason the base's neighbours are no witnesses at all.
+    If two readings differ only in a factor that does not affect a comparison, their samples are equal. They count once.
+    For the same reason the base's neighbours are left out.
     """
 
     def __init__(self, drawn: Sequence[StoredReading]) -> None:
@@ -236,7 +236,7 @@ class Spreads:
         return cls([kept[key] for key in keys])
 
     def moderate(self, name: str, evidence: Evidence) -> Evidence:
-        """The comparisons with what all readings tell of their spreads."""
+        """The comparisons with spreads moderated by all readings."""
         return replace(
             evidence,
             comparisons=[
@@ -249,7 +249,7 @@ class Spreads:
 def judge_all(
     candidates: Sequence[Candidate], kept: Mapping[str, StoredReading], spreads: Spreads | None = None
 ) -> list[JudgedReading]:
-    """Readings with what they left, spreads moderated by what the drawn ones tell, or by what is handed in."""
+    """Readings with their results. The drawn readings, or `spreads`, moderate the spreads."""
     known = spreads or Spreads.from_candidates(candidates, kept)
     return [
         JudgedReading(
@@ -260,7 +260,7 @@ def judge_all(
 
 
 def overview_claim(readings: Readings, judged: Sequence[JudgedReading], claim: str) -> ClaimOverview:
-    """What became of one claim over all readings."""
+    """The overview of one claim over all readings."""
     drawn = [one for one in judged if one.candidate.kind == "drawn" and claim in one.verdicts]
     verdicts = [one.verdicts[claim] for one in drawn]
     points = [one.evidence[claim].points() for one in drawn]
@@ -305,7 +305,7 @@ def overview_claim(readings: Readings, judged: Sequence[JudgedReading], claim: s
 
 
 def shares_by_value(exploration: Exploration, claim: str, factor: str) -> dict[str, Shares]:
-    """A claim's shares among the readings drawn, by what they take for a factor, in order of its values."""
+    """A claim's shares among the readings drawn, by value of a factor, in the order of its values."""
     found = {}
     for value in exploration.readings.factor(factor).values:
         some = [one for one in exploration.drawn if one.candidate.reading[factor] == value.name]
@@ -319,8 +319,8 @@ def shares_by_value(exploration: Exploration, claim: str, factor: str) -> dict[s
 def _closest(judged: Sequence[JudgedReading], claim: str) -> str:
     """Where a claim that no reading reproduces comes nearest to it: the comparison that still refuses it.
 
-    A reading that leaves the claim undecided is nearer than one that contradicts it, and among those alike the one
-    whose mean lies further towards the claimed side, in half-widths of its interval.
+    A reading that leaves the claim undecided is nearer than one that contradicts it. Ties go to the reading with the
+    mean furthest towards the claimed side, in half-widths of its interval.
     """
     best: tuple[tuple[int, float], Comparison] | None = None
     for one in judged:
@@ -345,7 +345,7 @@ def papers(study: Study, base: JudgedReading) -> dict[str, list[str]]:
 
 
 def most(readings: Readings, judged: Sequence[JudgedReading], claims: Sequence[str]) -> JudgedReading:
-    """The reading in which most of these hold; among equals that which contradicts fewest, then the nearest."""
+    """The reading in which most of these claims hold. Ties: the fewest contradicted, then the nearest."""
 
     def worth(one: JudgedReading) -> tuple[int, int, int]:
         against = sum(one.verdicts.get(name) == str(Verdict.NOT_REPRODUCED) for name in claims)

@@ -1,4 +1,4 @@
-"""All readings of a paper in pictures: the matrix of claims and readings, and what each factor accounts for."""
+"""Pictures of all readings of a paper: the matrix of claims and readings, and the share of each factor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COLOURS = {
 
 
 def order_readings(exploration: Exploration) -> list[JudgedReading]:
-    """The readings drawn, those in which most claims hold first: the order of every strip and matrix."""
+    """The readings drawn, those with most claims first: the order of every strip and matrix."""
     claims = list(exploration.about)
 
     def worth(one: JudgedReading) -> tuple[int, int]:
@@ -46,7 +46,7 @@ def order_readings(exploration: Exploration) -> list[JudgedReading]:
 
 
 def strip(exploration: Exploration, claim: str) -> list[tuple[str, int, int]]:
-    """A claim's verdicts over the readings in order, equal ones together: tone, where they begin, how many."""
+    """A claim's verdicts over the ordered readings, in runs of equal ones: tone, start, length."""
     tones = {
         str(Verdict.REPRODUCED): "good",
         str(Verdict.UNDECIDED): "open",
@@ -72,7 +72,7 @@ def pictures(
         exploration: All readings.
         folder: Where pictures and numbers go.
         provenance: Where the numbers come from.
-        base: Claim to the base reading's verdict as the study's page gives it; that of the exploration when None.
+        base: Claim to the base reading's verdict on the study's page; that of the exploration when None.
     """
     return [_matrix(exploration, folder, provenance, base), _shares(exploration, folder, provenance)]
 
@@ -201,7 +201,7 @@ def table(exploration: Exploration) -> pl.DataFrame:
 
 
 def claims_table(exploration: Exploration) -> pl.DataFrame:
-    """What became of each claim over all readings, what decides it, and where it turns."""
+    """Each claim over all readings: verdict, deciding factors, and the nearest reading with another verdict."""
     rows = []
     for name, one in exploration.about.items():
         tree = one.decided.tree
@@ -246,7 +246,7 @@ def claims_table(exploration: Exploration) -> pl.DataFrame:
 
 
 def best_table(exploration: Exploration) -> pl.DataFrame:
-    """Per paper the reading in which most claims hold together, the authors' likely set-up and the base."""
+    """Per paper: the reading in which most claims hold together, the authors' likely set-up and the base."""
     several = (
         ("most hold together", exploration.best),
         ("the authors' likely set-up", exploration.likely),
@@ -286,7 +286,7 @@ def never_table(exploration: Exploration) -> pl.DataFrame:
 
 
 def factors_table(exploration: Exploration) -> pl.DataFrame:
-    """Every factor with its values and what admits them, in order of plausibility."""
+    """Every factor with its values and their reasons, in order of plausibility."""
     return pl.DataFrame(
         [
             {

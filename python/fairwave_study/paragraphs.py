@@ -1,18 +1,18 @@
-"""The paragraphs of a study's experiments, in `experiments.toml` beside its code: every number in them was measured.
+"""The paragraphs of a study's experiments, in `experiments.toml`: every number in them is measured.
 
-A paragraph names what it wants in braces, with parts between bars:
+A paragraph has places in braces, with parts between bars:
 
 - `{mean | SIDE | LABEL | 2}`: the mean of a comparison or quantity on a side.
-- `{mean | LABEL | 2}`: the mean on the first side, then those of sides that differ: "0.97 (0.94: SACK)".
+- `{mean | LABEL | 2}`: the mean on the first side, then the means on sides with another value: "0.97 (0.94: SACK)".
 - `{interval | SIDE | LABEL | 2}`: the mean with its 95 % interval: "0.97 [0.95, 0.99]".
 - `{change | SIDE | LABEL | 2}`: how much higher the side has it than the first, with its interval.
 - `{change | LABEL | 2}`: the same of the last side.
-- `{difference | SIDE | LABEL | OTHER | 2}`: the mean less that of another comparison or quantity on the same side.
+- `{difference | SIDE | LABEL | OTHER | 2}`: the mean minus the mean of another comparison or quantity on the same side.
 - `{each | LABEL | 2}`: the mean on every side: "0.97 (Reno), 0.94 (SACK)".
 - `{verdict | SIDE}` and `{verdict | SIDE | PART}`: the verdict of the claim, or of one of its parts, on a side.
 - `{verdicts}`: a sentence with the verdict on every side; `{parts}`: the same with the verdicts of its parts.
 
-Sides and labels are those of the experiment; the last number is that of decimals.
+Sides and labels are those of the experiment; the last number is the number of decimals.
 """
 
 from __future__ import annotations
@@ -82,11 +82,12 @@ KINDS: Mapping[str, tuple[Callable[..., str], tuple[int, ...], int | None]] = {
     "verdicts": (_verdicts, (0,), None),
     "parts": (_parts, (0,), None),
 }
-"""Kind of a place to what fills it, how many parts may follow, and from how many on the first of them is a side."""
+"""Kind of a place to the function that fills it, the allowed numbers of parts, and the number of parts from which the
+first one is a side."""
 
 
 def _fits(kind: str, parts: Sequence[str]) -> bool:
-    """Whether a place is of a kind, with as many parts as it takes and a number of decimals where it shows a number."""
+    """Whether a place has a known kind, the right number of parts, and a number of decimals if it shows a number."""
     if kind not in KINDS or len(parts) not in KINDS[kind][1]:
         return False
     return kind in ("verdict", "verdicts", "parts") or parts[-1].isdecimal()

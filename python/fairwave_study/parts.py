@@ -39,7 +39,7 @@ class Data:
             raise KeyError(f"grid {grid!r} has not been run; there are {', '.join(self.results)}")
         key = (grid, id(measure))
         if key not in self._known:
-            # The measure is kept beside what it gave, so that its id stays taken.
+            # Keep the measure too, so that its id stays taken.
             self._known[key] = (measure, measure.compute(self.results[grid]))
         return self._known[key][1]
 
@@ -52,19 +52,19 @@ class Figure:
         id: Short name, "000-2"; the stem of its files.
         title: One line.
         grid: Id of the grid it reads.
-        measures: What is drawn, one panel each.
+        measures: The drawn measures, one panel each.
         x: Axis along the horizontal.
-        series: Axis whose labels become lines or bars.
+        series: Axis with one line or bar per label.
         x_label: Words under the horizontal axis; the axis's name when empty.
         fix: Axes that are held at a label, or at a list of labels.
-        source: The figure of a paper that it answers to.
-        caption: What to see, and what to keep in mind.
+        source: The paper's figure.
+        caption: The main observation and its limits.
         kind: Lines or bars.
         lines: Horizontal lines to compare with, label to value.
         y_from_zero: Whether the vertical axis begins at zero.
         log_x: Whether the horizontal axis is logarithmic.
         panel_titles: Titles above the panels; the measures' when empty.
-        draw: Draws instead of all this: handed an empty canvas and the data, it answers with the numbers that it drew.
+        draw: Draws everything itself: takes an empty canvas and the data, returns the drawn numbers.
         grids: Further grids that `draw` reads.
         size: Inches, for `draw`.
     """
@@ -115,8 +115,8 @@ class Table:
         title: One line.
         grids: Ids of the grids it reads.
         build: Computes it.
-        source: The table of a paper that it answers to.
-        caption: What to see.
+        source: The paper's table.
+        caption: The main observation.
     """
 
     id: str
@@ -133,7 +133,7 @@ class Assumption:
 
     Attributes:
         id: Short name.
-        statement: What is assumed.
+        statement: The assumption.
         source: Where the gap is, and why it is closed so.
         swept: Ids of the factors that read it otherwise, separated by commas; empty when none does.
     """
@@ -149,11 +149,11 @@ class Calibration:
     """A parameter that was set so that one named quantity comes out as published.
 
     Attributes:
-        quantity: What was fitted.
+        quantity: The fitted quantity.
         target: Its published value, with unit.
         source: Where it is published.
         setting: The parameter and the value found.
-        measured: What the quantity comes to here, from the data.
+        measured: The value of the quantity here, from the data.
     """
 
     quantity: str

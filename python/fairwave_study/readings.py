@@ -1,9 +1,9 @@
-"""Readings: how else a paper can be understood, factor by factor, and what each factor admits.
+"""Readings: the ways to understand a paper, factor by factor, with the admissible values of each factor.
 
-What a paper leaves open, states in two ways, or left to its simulator's version is a *factor*. Each way to close it is
-one of its *values*, with the words or the code that admit it. A *reading* takes one value for every factor. The values
-stand in the order of their plausibility, judged without a look at what they do to any claim. The first ones together
-are the *base reading*, the study's default.
+A *factor* is a detail that a paper leaves open, states in two ways, or leaves to its simulator's version. Each way to
+close the gap is one of its *values*, admitted by the paper's words or by code. A *reading* takes one value for every
+factor. The values are in order of plausibility, ranked before their effect on any claim was known. The first ones
+together are the *base reading*, the study's default.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Reading = Mapping[str, str]
 
 
 Changes = Mapping[str, Any] | Callable[[str, "dict[str, Label]"], "Overrides"]
-"""Dotted paths to values, or a function of a grid's id and a point's labels that answers with them."""
+"""Dotted paths to values, or a function that returns them for a grid's id and a point's labels."""
 
 
 def unknown(what: str, name: str, names: Sequence[str]) -> str:
@@ -42,16 +42,14 @@ def unknown(what: str, name: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Value:
-    """One way to close a gap; `fairwave_study.texts` adds its words where these stand in a file.
+    """One way to close a gap.
 
     Attributes:
         name: Short and unique within the factor: "1993", "50 packets".
-        admits: What admits it: the paper's words in ours, with section or figure, or the simulator's version and file.
-        changes: What it sets in the study's scenarios, after all axes; nothing where the study's code asks for the
-            value by name.
-        plausibility: How likely it is beside the other values of its factor, in any unit; equal where nothing is said.
-        flagged: Why a reader should take it with care though the words admit it: what it does alone on an empty path;
-            empty where there is no reason to.
+        admits: The reason: the paper's words in ours, with section or figure, or the simulator's version and file.
+        changes: Changes to the study's scenarios, after all axes; empty if the study's code asks for the value by name.
+        plausibility: Weight compared with the other values of its factor, in any unit; equal by default.
+        flagged: Reason for caution although the words admit it: its effect alone on an empty path. Usually empty.
     """
 
     name: str
@@ -75,11 +73,11 @@ class Factor:
 
     Attributes:
         id: Short name, as in reading files: "red", "minimum-timeout".
-        open: What is open, one sentence.
+        open: The open detail, one sentence.
         values: In order of plausibility; the first is the base reading's.
         ranking: Why in this order, without a look at the claims.
-        kind: Of which kind it is where it is no part of the mechanism that the paper describes: "phase effect",
-            "coarse clock", "definition"; the page tells what each kind brings about. Empty where it is a part.
+        kind: Kind of a factor outside the mechanism that the paper describes: "phase effect", "coarse clock",
+            "definition". The page shows the effect of each kind. Empty if the factor is part of the mechanism.
     """
 
     id: str
@@ -92,7 +90,7 @@ class Factor:
         """The value of that name.
 
         Raises:
-            LookupError: There is none; the message lists what there is.
+            LookupError: There is none; the message lists the values.
         """
         for one in self.values:
             if one.name == name:
@@ -107,11 +105,11 @@ class Readings:
     """All readings of a study.
 
     Attributes:
-        factors: What is open.
+        factors: The factors.
         whole: The study under a reading, with every figure and table.
         essential: The study under a reading, down to its claims and the points on which they rest.
         refuses: Why values do not go together, for those combinations that contradict themselves; empty otherwise.
-        shortened: What `essential` makes smaller or shorter than `whole`, in words; empty where it makes nothing so.
+        shortened: The differences of `essential` from `whole` in size and length, in words; may be empty.
     """
 
     factors: Sequence[Factor]
@@ -124,7 +122,7 @@ class Readings:
         """The factor of that id.
 
         Raises:
-            LookupError: There is none; the message lists what there is.
+            LookupError: There is none; the message lists the factors.
         """
         for one in self.factors:
             if one.id == name:
@@ -150,10 +148,10 @@ class Readings:
         return found
 
     def read(self, path: Path) -> dict[str, str]:
-        """A reading from a JSON file of factors to values; what it does not name is the base reading's.
+        """A reading from a JSON file of factors to values. Missing factors keep the base value.
 
         Raises:
-            ValueError: It is no such file, or does not fit the study; the message says what is allowed.
+            ValueError: It is no such file, or does not fit the study; the message lists the allowed names.
             OSError: It cannot be read.
         """
         found = _plain(path)
@@ -173,11 +171,11 @@ class Readings:
         return sum(reading[name] != value for name, value in self.base().items())
 
     def differs(self, reading: Reading) -> dict[str, str]:
-        """Only what differs from the base."""
+        """The differences from the base."""
         return {name: reading[name] for name, value in self.base().items() if reading[name] != value}
 
     def apply(self, grid: Grid, reading: Reading) -> Grid:
-        """The grid with what the reading's values change, set after all axes."""
+        """The grid with the changes of the reading's values, set after all axes."""
         changes = [self.factor(name).value(value).changes for name, value in reading.items()]
         return self.changed(grid, *changes)
 
@@ -204,7 +202,7 @@ def _plain(path: Path) -> Any:
     """A reading's file as plain data.
 
     Raises:
-        ForeignFileError: It is no JSON, or a key stands twice.
+        ForeignFileError: It is no JSON, or has a key twice.
         OSError: It cannot be read.
     """
     return parse_json(read_bytes(path, "reading"), str(path), "reading")

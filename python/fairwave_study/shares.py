@@ -1,4 +1,4 @@
-"""Shares of readings: in how many of them a claim is reproduced, how sure that is, and what is said of it in words.
+"""Shares of readings: how many reproduce a claim, how certain that is, and the verdict in words.
 
 The drawn readings are a sample of all readings, so a share has an interval, from counts alone. It is Wilson's score
 interval at 95 % (Wilson 1927, *Probable inference, the law of succession, and statistical inference*). It takes
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Reading, Readings
 
 HALF = 0.5
-"""What the interval of a share must exclude for 'most' to be said."""
+"""The interval of a share must exclude this value for the word 'most'."""
 
 NEARLY_ALL = 0.95
-"""Part of the readings from which on a claim counts as reproduced whatever is read; the rest may be chance."""
+"""Share of readings from which a claim counts as reproduced in all readings; the rest may be chance."""
 
 
 def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
-    """The interval of a share of `n` readings; from 0 to 1 where there are none.
+    """The interval of a share of `n` readings; from 0 to 1 if `n` is 0.
 
     Args:
         share: In [0, 1].
-        n: Readings, or their effective number where they are weighted.
+        n: Number of readings, or their effective number if they are weighted.
         level: Confidence level in (0, 1).
     """
     if n <= 0 or math.isnan(share):
@@ -45,15 +45,15 @@ def wilson(share: float, n: float, level: float = LEVEL) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Shares:
-    """In what part of the readings a claim comes out how.
+    """The shares of readings by verdict on a claim.
 
     Attributes:
-        n: Readings, or their effective number where they are weighted.
-        reproduced: Share in which it is reproduced.
-        undecided: Share in which it is undecided.
-        contradicted: Share in which it is contradicted.
-        points: Share in which all of its means lie on the claimed side, whatever their intervals; NaN where unknown.
-        alike: Share in which it is alike; NaN where unknown.
+        n: Number of readings, or their effective number if they are weighted.
+        reproduced: Share of readings that reproduce it.
+        undecided: Share of undecided readings.
+        contradicted: Share of contradicting readings.
+        points: Share of readings with all means on the claimed side, whatever their intervals; NaN if unknown.
+        alike: Share of readings in which it is alike; NaN if unknown.
     """
 
     n: float
@@ -96,7 +96,7 @@ class Shares:
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Shares:
-        """From a ledger's entry, of whichever release: what is not in it is unknown."""
+        """Reads a ledger's entry of any release; missing values are unknown."""
         points = told.get("points")
         return cls(
             told["n"],
@@ -138,7 +138,7 @@ class Shares:
 
 
 def weights(readings: Readings, drawn: Sequence[Reading], factors: Sequence[str]) -> list[float]:
-    """What each reading weighs by the stated plausibility of its values, over these factors.
+    """The weight of each reading by the stated plausibility of its values, over these factors.
 
     Values are drawn equally often, so a value's weight is its plausibility over the mean of its factor's. Only factors
     that decide a claim are asked for: the others do not move its verdict, and would only make the effective number of
@@ -153,7 +153,7 @@ def weights(readings: Readings, drawn: Sequence[Reading], factors: Sequence[str]
 
 
 def percent(share: float, interval: tuple[float, float] | None = None) -> str:
-    """A share in whole per cent, with its interval: "51 % (43 to 59)"; "–" where it is unknown."""
+    """A share in whole per cent, with its interval: "51 % (43 to 59)"; "–" if it is unknown."""
     if math.isnan(share):
         return "–"
     told = f"{100 * share:.0f} %"

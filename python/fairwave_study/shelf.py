@@ -1,4 +1,4 @@
-"""What one reading leaves: the samples of every comparison that its claims come down to, kept in a file.
+"""The kept results of one reading: the samples of every comparison of its claims, in a file.
 
 They are small enough to be kept for all readings, and enough to judge again.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredReading:
-    """What a reading's claims came down to.
+    """The results of a reading.
 
     Attributes:
         reading: Factor to value.
@@ -53,10 +53,10 @@ AFTERWARDS = (
     "accounts", "answer", "command", "conduct", "deciding", "design", "digest", "experiments", "explore", "folder",
     "forest", "ledger", "moderation", "overall", "overview", "paragraphs", "places", "shares", "study", "texts",
 )  # fmt: skip
-"""Modules beside this one that only look at what readings left, or choose them."""
+"""Modules of this package that only read kept results, or choose readings."""
 
 TELLING = ("beyond", "calibrations", "experiments", "explanations", "figures", "sweeps", "tables", "traces")
-"""Modules of a study that only show and say what came out; what readings left stays as it is when they change.
+"""Modules of a study that only present results. Kept readings stay valid if they change.
 
 A change of its texts (`fairwave_study.texts.FILES`) does the same, except for the changes in `readings.toml`.
 """
@@ -64,11 +64,11 @@ A change of its texts (`fairwave_study.texts.FILES`) does the same, except for t
 
 @cache
 def version(study: str, folder: Path | None = None) -> str:
-    """The simulator's version, and a digest of the code that decides what this study simulates and measures.
+    """The simulator's version, and a digest of the code that decides the study's simulations and measures.
 
     Args:
         study: The study's name.
-        folder: Its folder; that of the package `fairwave_studies` when None.
+        folder: Its folder; None: its package in `fairwave_studies`.
     """
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
@@ -107,7 +107,7 @@ def judge(
         seeds: Seeds.
         threads: How many runs at once; all cores when None.
         claims: Ids of the claims that are wanted; all when None.
-        changes: What is set in the scenarios after the reading's values, as a `fairwave_study.Value` sets it.
+        changes: Further changes to the scenarios after the reading's values, as in `fairwave_study.Value`.
         quantities: Further numbers to take, one per seed, by name.
     """
     from fairwave.runs.grid import Point, assemble
@@ -135,7 +135,7 @@ def judge(
 
 
 QUANTITY = "quantity: "
-"""How the name of a further number begins among what a reading left."""
+"""Prefix of the names of further numbers among kept results."""
 
 
 def to_plain(kept: StoredReading) -> dict[str, Any]:
@@ -198,16 +198,16 @@ def from_plain(data: Mapping[str, Any]) -> StoredReading:
 
 
 class Shelf:
-    """Keeps what readings left, a file each, under the version that made it.
+    """Keeps the results of readings, one file each, with the version that made it.
 
-    A file begins with the SHA-256 of its key, its seeds and the rest of its text, so a file that is damaged, cut or
-    another reading's is noticed; its reading is judged again, and a line says so. Files without one (from earlier
-    releases) are read once and rewritten.
+    A file begins with the SHA-256 of its key, its seeds and the rest of its text. So a damaged, cut or misplaced file
+    is noticed: its reading is judged again, and a line reports it. Files without a digest (from earlier releases) are
+    read once and rewritten.
 
     Args:
         folder: Made when the first reading is kept.
         made_by: The version.
-        tell: Receives a line about each damaged file; standard error when None.
+        tell: Receives a line about each damaged file; None: standard error.
     """
 
     def __init__(self, folder: Path, made_by: str, tell: Callable[[str], None] | None = None) -> None:
@@ -221,7 +221,7 @@ class Shelf:
         return self._folder / f"{name}.json"
 
     def get(self, key: str, seeds: Sequence[int]) -> StoredReading | None:
-        """What this reading left under these seeds, if the same version made it and its file is whole."""
+        """The results of this reading under these seeds, if the same version made the file and it is complete."""
         file = self.file(key, seeds)
         try:
             return self._read(file, key, seeds)
@@ -266,7 +266,7 @@ class Shelf:
 
 
 class _DamagedError(ForeignFileError):
-    """A file of a shelf is not as it was written."""
+    """A file of a shelf is damaged."""
 
 
 DIGEST = '{"sha256": "'

@@ -1,4 +1,4 @@
-"""A grid in numbers: what most tables of studies are."""
+"""Tables with a row per point of a grid: most tables of studies."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def rows(data: Data, grid: str, shown: Sequence[Measure]) -> pl.DataFrame:
 def list_points(
     grid: str, title: str, shown: Sequence[Measure], *, name: str | None = None, caption: str = ""
 ) -> Table:
-    """A table with a row per point of a grid; its name is the grid's unless it has one of its own."""
+    """A table with a row per point of a grid; its name is the grid's id by default."""
     return Table(name or grid, title, (grid,), partial(rows, grid=grid, shown=shown), caption=caption)

@@ -1,12 +1,12 @@
 """The texts and data of a study, in TOML files next to its code. `docs/add-a-study.md` describes each file.
 
-A line break within a text stands for a space, so that long texts can be wrapped. An empty line stays an empty line.
+A line break within a text counts as a space, so long texts can be wrapped. An empty line stays empty.
 
 Texts have one language of places for numbers. A place is `{name}` or `{name:format}`, with a format as in Python. The
 code gives the value of each name. The paragraphs of experiments know further places (`fairwave_study.paragraphs`).
 
-Kept readings outlive a change of these texts (see `fairwave_study.shelf`). They do not outlive a change of what a value
-of a factor sets. Files of scenarios have other names.
+Kept readings stay valid if these texts change (see `fairwave_study.shelf`), but not if the changes of a value in
+`readings.toml` change. Files of scenarios have other names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations
 
 
 class Title(NamedTuple):
-    """What a study is called, and what it asks.
+    """The title and the question of a study.
 
     Attributes:
         title: One line.
@@ -186,7 +186,7 @@ def written_changes(package: str | Path) -> dict[str, dict[str, Any]]:
 
 
 def refused(package: str | Path) -> tuple[Refused, ...]:
-    """What was considered and not admitted, from the study's `readings.toml`."""
+    """The ways to close a gap that were considered and not admitted, from the study's `readings.toml`."""
     found = []
     for one in _read(package, "readings").listed("refused"):
         one.allow("what", "why")
@@ -195,7 +195,7 @@ def refused(package: str | Path) -> tuple[Refused, ...]:
 
 
 def shortened(package: str | Path) -> str:
-    """What the exploration makes smaller or shorter, from the study's `readings.toml`."""
+    """How the exploration is smaller or shorter, from the study's `readings.toml`."""
     return _read(package, "readings").text("shortened")
 
 
@@ -286,7 +286,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Its own key."""
+        """Its key."""
         return self._path[-1]
 
     def __iter__(self) -> Iterator[str]:
@@ -299,7 +299,7 @@ class Table:
                 raise ValueError(f"{self.place()}: {unknown('there is no key', key, keys)}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """The text of a key, its line breaks folded; `default` where it has none."""
+        """The text of a key with its line breaks folded; `default` if the key is missing."""
         found = self._found.get(key, default)
         if not isinstance(found, str) or (default is None and not found.strip()):
             was = "is missing" if found is None else f"is {found!r}"
@@ -307,18 +307,18 @@ class Table:
         return re.sub(r"(?<!\n)\n(?!\n)", " ", found)
 
     def plain(self, key: str, default: Any) -> Any:
-        """The value of a key as it is."""
+        """The unchanged value of a key."""
         return self._found.get(key, default)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """A list of names; empty where the key is missing."""
+        """A list of names; empty if the key is missing."""
         found = self._found.get(key, [])
         if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
             raise ValueError(f'{self.place(key)} is {found!r}; write a list of names, such as ["timers"]')
         return tuple(found)
 
     def table(self, key: str, *, optional: bool = False) -> Table:
-        """The table of a key; an empty one where it is optional and missing."""
+        """The table of a key; an empty one if it is optional and missing."""
         return self._enter((key,), self._found.get(key, {} if optional else None))
 
     def tables(self) -> list[Table]:
@@ -326,7 +326,7 @@ class Table:
         return [self._enter((key,), one) for key, one in self._found.items()]
 
     def listed(self, key: str) -> list[Table]:
-        """The tables of a list; empty where the key is missing."""
+        """The tables of a list; empty if the key is missing."""
         found = self._found.get(key, [])
         if not isinstance(found, list):
             raise ValueError(f"{self.place(key)} is {found!r}; write a list of tables: [[{key}]]")  # noqa: TRY004 - a file
@@ -367,7 +367,7 @@ class Table:
         return f"[{'.'.join(keys)}]"
 
     def place(self, *path: str) -> str:
-        """Where a key of it stands, for messages."""
+        """The place of a key, for messages."""
         inner = self._header(*path).strip("[]")
         return f"{self._file}: {inner}" if inner else str(self._file)
 
