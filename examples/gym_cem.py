@@ -4,9 +4,9 @@
     fairwave rfc8867 mine.json
 
 Each generation draws candidates around a mean, runs each of them over the same networks, and moves the mean to the
-best. After each generation the mean is judged on networks that training does not use, and the best mean so far is
-kept, so that a lucky candidate does not win. At the end it is judged on the task's test networks, next to the rule that
-training began with, with an interval over episodes.
+best. After each generation the mean is evaluated on networks that training does not use. The best mean so far is kept,
+so that a lucky candidate does not win. At the end it is evaluated on the task's test networks, compared with the
+initial rule, with an interval over episodes.
 
 `--steers window` trains a window for TCP; `--task FILE` trains on your own networks.
 """
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 VALIDATION, TEST = 1_000_000, 2_000_000
-"""Seeds of networks that training never sees begin here."""
+"""First seeds of networks that training never uses."""
 
 PLAIN = np.array([0, 0, 0, -1, -1, -1, -2, 0, 0, -0.2, 0.05])
-"""Where training begins: the rule that `policy` has without a file. Ten weights, and the bias."""
+"""The initial rule, which is `policy` without a file: ten weights and the bias."""
 
 SPREAD = np.array([0.02, 0.02, 0.05, 1.0, 0.1, 1.0, 2.0, 0.3, 0.3, 0.3, 0.05])
-"""How far candidates are from it at first: less where what is observed is large."""
+"""Initial spread of the candidates: smaller for observations with larger values."""
 
 
 def returns(envs: gym.SteeredVectorEnv, policy: gym.Policy, candidates: Floats, seeds: list[int]) -> Floats:
-    """Mean reward a step of every candidate (rows of parameters) on every seed: candidates × seeds."""
+    """Returns the mean reward per step of every candidate (rows of parameters) on every seed: candidates × seeds."""
     count = len(seeds)
     batch = [policy.with_parameters(one).layers for one in candidates for _ in seeds]
     layers = [
@@ -74,7 +74,7 @@ def train(
     seed: int = 1,
     say: bool = True,
 ) -> gym.Policy:
-    """A policy, trained until the time or the generations are used up. The generations alone decide what comes out."""
+    """Trains a policy until the time or the generations are used up. Only the generations influence the result."""
     make = gym.RateVectorEnv if steers == "rate" else gym.WindowVectorEnv
     envs = make(candidates * networks, task)
     judge = make(4 * networks, task)
@@ -124,7 +124,7 @@ def train(
 
 
 def main() -> None:
-    """Train as the command line says."""
+    """Trains with the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", default="policy.json", help="where the policy is written")
     parser.add_argument("--steers", choices=("rate", "window"), default="rate")

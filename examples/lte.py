@@ -1,9 +1,9 @@
-"""Makes examples/lte.csv, a trace like that of a phone in a moving car: drawn, not measured.
+"""Makes examples/lte.csv, a rate trace similar to a phone's in a moving car: drawn, not measured.
 
 Every 100 ms the channel quality indicator stays or moves by one or two, with a pull towards 8. A handover comes every
-20 s on average. It lets nothing through for 200 to 600 ms, and leaves the phone with a new indicator. Of the cell's
-rate (3GPP TS 36.213, 7.2.3-1, 10 MHz, a quarter of the symbols taken off) the phone gets a share that goes between 10
-and 50 %. All these numbers but the cell's rate are ours.
+20 s on average. It blocks the link for 200 to 600 ms and changes the phone's indicator. The phone gets between 10 and
+50 % of the cell's rate (3GPP TS 36.213, 7.2.3-1, 10 MHz, a quarter of the symbols taken off). All these numbers except
+the cell's rate are assumptions.
 
     python examples/lte.py
 """
@@ -39,7 +39,7 @@ SECONDS, STEP_MS, SEED = 60, 100, 1
 
 
 def rates(seed: int = SEED) -> Iterator[int]:
-    """Rates in kb/s, one for each step."""
+    """Yields rates in kb/s, one for each step."""
     draw = Random(seed)
     indicator, share, gap = 8, 0.3, 0
     for _ in range(SECONDS * 1000 // STEP_MS):
@@ -59,7 +59,7 @@ def rates(seed: int = SEED) -> Iterator[int]:
 
 
 def text(seed: int = SEED) -> str:
-    """The file's content."""
+    """Returns the file's content."""
     rows = (f"{place * STEP_MS / 1000:g},{rate}" for place, rate in enumerate(rates(seed)))
     return "\n".join(["# drawn by examples/lte.py", "time_s,rate_kbps", *rows]) + "\n"
 

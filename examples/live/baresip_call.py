@@ -1,7 +1,7 @@
-"""A call between two baresip through Drop-Sel and through drop-tail, beside kernel downloads, on a page to hear.
+"""A call between two baresip phones through Drop-Sel and through drop-tail, next to kernel downloads, with audio.
 
-Each call is made live, recorded at both ends, and simulated; all four are measured by the same code. Needs Linux, root
-or user namespaces, and baresip (on Debian: apt install baresip). Nothing leaves the machine.
+Each call uses real packets, is recorded at both ends, and is also simulated. The same code measures all four. Needs
+Linux, root or user namespaces, and baresip (on Debian: apt install baresip). Nothing leaves the machine.
 
     python examples/live/baresip_call.py --out out/call
     python examples/live/baresip_call.py --out out/call --seconds 20 --speech mine.wav
@@ -32,11 +32,11 @@ BUFFER = (
     f"order at most {baresip.ORDER_FRAMES[1]} of them. It does not stretch speech: having run dry, it waits."
 )
 AROUND_S = 3
-"""So much longer the run is than the call: it is set up, and its last packets arrive."""
+"""Time of the run in addition to the call, s: for call set-up and for the last packets."""
 
 
-def both(rule: str, said: Recording, seconds: int, keep: Path) -> list[CallSide]:
-    """The call under one rule, live and simulated."""
+def compare_live_and_simulated(rule: str, said: Recording, seconds: int, keep: Path) -> list[CallSide]:
+    """Returns the call under one rule, on real packets and simulated."""
     scenario = fairwave.load(SCENARIO).with_overrides(
         {"duration": f"{seconds + AROUND_S} s", "topology.bottleneck.queue.victim": rule}
     )
@@ -78,7 +78,7 @@ def main() -> int:
     try:
         recording = normalise(speech(asked.speech))
         said = replace(recording, samples=recording.samples[: (asked.seconds + 1) * RATE])
-        sides = [side for rule in RULES for side in both(rule, said, asked.seconds, asked.out)]
+        sides = [side for rule in RULES for side in compare_live_and_simulated(rule, said, asked.seconds, asked.out)]
     except (fairwave.RunError, RecordingError, SpeechError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

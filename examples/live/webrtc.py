@@ -1,7 +1,7 @@
-"""A WebRTC session by aiortc over an LTE-like trace: its getStats beside what the router saw.
+"""A WebRTC session by aiortc over an LTE-like trace: its getStats compared with the router's records.
 
-Speech and a moving picture go one way; offer and answer go over the same network. Needs Linux, root or user namespaces,
-and a Python that has aiortc, which may be any other than fairwave's: `python3 -m venv PLACE && PLACE/bin/pip install
+Speech and a moving picture go in one direction; offer and answer use the same network. Needs Linux, root or user
+namespaces, and a Python with aiortc, which may differ from fairwave's: `python3 -m venv PLACE && PLACE/bin/pip install
 aiortc`. Nothing leaves the machine.
 
     python examples/live/webrtc.py --python PLACE/bin/python --out out/webrtc
@@ -29,11 +29,11 @@ SCENARIO = HERE.parent / "lte-call.toml"
 END = HERE / "webrtc_end.py"
 SENDER, RECEIVER = "call-s0", "call-d0"
 AROUND_S = 6
-"""So much longer the run may be than the session: it is set up, and the programs end."""
+"""Time of the run in addition to the session, s: for set-up and for the end of the programs."""
 
 
 def missing(python: str) -> str | None:
-    """What keeps the session from being made, and how it is installed."""
+    """Returns the reason why the session is impossible, with the command to install the missing part."""
     try:
         asked = subprocess.run([python, "-c", "import aiortc"], check=False, capture_output=True, text=True)
     except OSError as error:
@@ -44,7 +44,7 @@ def missing(python: str) -> str | None:
 
 
 def main() -> int:
-    """Makes the session, and lays both accounts of it side by side."""
+    """Runs the session and compares both records of it."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--python", default=sys.executable, help="a Python that has aiortc")
     options.add_argument(

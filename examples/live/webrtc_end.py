@@ -1,7 +1,7 @@
 """One end of a WebRTC session by aiortc: sends speech and a moving picture, or receives them, and writes its getStats.
 
-`examples/live/webrtc.py` runs it at two hosts of a live network; it knows nothing of fairwave. Offer and answer go over
-a connection between the two, and the only candidates are the hosts' own addresses: no server is asked.
+`examples/live/webrtc.py` runs it at two hosts of a network on real packets; it does not depend on fairwave. Both ends
+exchange their descriptions over one connection, and the only candidates are the hosts' addresses, without any server.
 
     python webrtc_end.py receive --stats receiver.jsonl --seconds 20
     python webrtc_end.py send ADDRESS --stats sender.jsonl --seconds 20 --speech said.wav
@@ -36,7 +36,7 @@ WIDTH, HEIGHT = 640, 360
 
 
 class Speech(AudioStreamTrack):
-    """A wav file of 8 kHz, mono, 16 bits, over and over, in frames of 20 ms."""
+    """A looped wav file of 8 kHz, mono, 16 bits, in frames of 20 ms."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class Speech(AudioStreamTrack):
             self.samples = file.readframes(file.getnframes())
 
     async def recv(self) -> AudioFrame:
-        """The next frame, at its time: the base class keeps it, and its silence is replaced."""
+        """Returns the next frame. The base class provides its time and silence, which is replaced."""
         frame = await super().recv()
         size = frame.samples * 2
         at = frame.pts * 2 % max(len(self.samples) - size, 1)
@@ -53,10 +53,10 @@ class Speech(AudioStreamTrack):
 
 
 class Picture(VideoStreamTrack):
-    """Slanted bars that move by four pixels a frame."""
+    """Slanted bars that move by four pixels per frame."""
 
     async def recv(self) -> VideoFrame:
-        """The next frame, at its time."""
+        """Returns the next frame at its time."""
         pts, base = await self.next_timestamp()
         moved = int(pts * base * 30) * 4
         frame = VideoFrame(WIDTH, HEIGHT, "yuv420p")
@@ -69,8 +69,8 @@ class Picture(VideoStreamTrack):
         return frame
 
 
-async def noted(peer: RTCPeerConnection, path: Path, seconds: float) -> None:
-    """Writes getStats once a second, a line each, for so long, and at the end."""
+async def log_statistics(peer: RTCPeerConnection, path: Path, seconds: float) -> None:
+    """Writes getStats once a second for `seconds` and at the end, one line each."""
     clock = asyncio.get_running_loop().time
     begun, now = clock(), 0.0
     with path.open("w", encoding="utf-8") as file:
@@ -82,20 +82,20 @@ async def noted(peer: RTCPeerConnection, path: Path, seconds: float) -> None:
             file.flush()
 
 
-async def told(writer: asyncio.StreamWriter, peer: RTCPeerConnection) -> None:
-    """Tells the other end what this one offers or answers."""
+async def send_description(writer: asyncio.StreamWriter, peer: RTCPeerConnection) -> None:
+    """Sends the local session description to the other end."""
     said = {"sdp": peer.localDescription.sdp, "type": peer.localDescription.type}
     writer.write(json.dumps(said).encode() + b"\n")
     await writer.drain()
 
 
-async def heard(reader: asyncio.StreamReader, peer: RTCPeerConnection) -> None:
-    """Takes what the other end offers or answers."""
+async def receive_description(reader: asyncio.StreamReader, peer: RTCPeerConnection) -> None:
+    """Receives the session description of the other end."""
     await peer.setRemoteDescription(RTCSessionDescription(**json.loads(await reader.readline())))
 
 
 async def send(address: str, speech: Path, stats: Path, seconds: float) -> None:
-    """Offers, and sends."""
+    """Sends an offer, then media."""
     peer = RTCPeerConnection(RTCConfiguration(iceServers=[]))
     peer.addTrack(Speech(speech))
     peer.addTrack(Picture())
@@ -108,31 +108,31 @@ async def send(address: str, speech: Path, stats: Path, seconds: float) -> None:
     else:
         sys.exit(f"nobody listens at {address}, port {PORT}: start the receiver first")
     await peer.setLocalDescription(await peer.createOffer())
-    await told(writer, peer)
-    await heard(reader, peer)
-    await noted(peer, stats, seconds)
+    await send_description(writer, peer)
+    await receive_description(reader, peer)
+    await log_statistics(peer, stats, seconds)
     await peer.close()
 
 
 async def receive(stats: Path, seconds: float) -> None:
-    """Answers the first offer, and receives."""
+    """Accepts the first offer, then receives media."""
     came: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Future()
     server = await asyncio.start_server(lambda *both: came.set_result(both), "0.0.0.0", PORT)
     reader, writer = await came
     server.close()
     peer, sink = RTCPeerConnection(RTCConfiguration(iceServers=[])), MediaBlackhole()
     peer.on("track", sink.addTrack)
-    await heard(reader, peer)
+    await receive_description(reader, peer)
     await peer.setLocalDescription(await peer.createAnswer())
-    await told(writer, peer)
+    await send_description(writer, peer)
     await sink.start()
-    await noted(peer, stats, seconds)
+    await log_statistics(peer, stats, seconds)
     await sink.stop()
     await peer.close()
 
 
 def main() -> None:
-    """One end, for so long."""
+    """Runs one end for the given time."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("what", choices=["send", "receive"])
     options.add_argument("address", nargs="?", help="of the receiver")

@@ -98,7 +98,7 @@ def _evaluate(
     *,
     json: bool,
 ) -> None:
-    """Writes the report that RFC 9743 asks of a congestion control, or RFC 7928 of a queue discipline."""
+    """Writes RFC 9743's report about a congestion control, or RFC 7928's about a queue discipline."""
     positive("--replications", replications)
     if (controller is None) == (queue is None):
         raise BadInputError(
@@ -140,7 +140,7 @@ def _evaluate_queue(queue: str, against: str | None) -> Study:
 
 
 def _choice(text: str, kind: str, key: str) -> str | dict[str, Any]:
-    """A name, or a table with parameters, of what there is."""
+    """Reads the name of an existing law, or a table with its parameters."""
     import difflib
 
     from fairwave.reference import listed

@@ -1,9 +1,9 @@
-"""RFC 9743 (BCP 133): what a new congestion control is asked, criterion by criterion.
+"""RFC 9743 (BCP 133): the evaluation of a new congestion control, criterion by criterion.
 
-The standard says what must be considered, and draws no lines. The lines here were drawn before anything was measured.
-Most compare with the standards-track control on the same path under the same seeds: CUBIC (RFC 9438), or Reno with
-SACK (RFC 5681, 6675) where CUBIC itself is asked about. A criterion that the standard says today's controls do not
-meet either (bufferbloat) has a line of its own, so that they may fail it.
+The standard lists the questions and sets no bounds. The bounds here were fixed before any measurement. Most criteria
+compare with the standards-track control on the same path under the same seeds: CUBIC (RFC 9438), or Reno with SACK
+(RFC 5681, 6675) if CUBIC itself is the subject. According to the standard, current controls do not meet one criterion
+(bufferbloat) either. It has an absolute bound, so that they may fail it.
 """
 
 from __future__ import annotations
@@ -49,25 +49,24 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 WORDS = texts.notes(__file__, "controller")
-"""Lines and captions, in `controller.toml`."""
+"""Bounds and captions, in `controller.toml`."""
 
 STANDARDS = ("tcp/cubic", "tcp/sack")
-"""What a controller is compared with: the first that it is not itself."""
+"""Controllers for the comparison: the first that is not the subject."""
 
 CALL = {"kind": "voice", "codec": "g711"}
 
 
 def evaluate_controller(choice: Choice, against: Choice | None = None) -> Study:
-    """The report on a congestion control.
+    """Returns the report on a congestion control.
 
     Args:
-        choice: What is asked about, as a scenario names a transport: a name, or a table with parameters. One's own
-        has to have
-            been handed in.
-        against: What it is compared with; CUBIC, or Reno with SACK, if None.
+        choice: The subject, as a scenario names a transport: a name, or a table with parameters. Register your own
+            transport first.
+        against: The control for the comparison; CUBIC, or Reno with SACK, if None.
 
     Raises:
-        fairwave.ScenarioError: There is no such transport, or it carries no bulk data.
+        fairwave.ScenarioError: The transport does not exist, or carries no bulk data.
     """
     subject = named(choice, "name")
     if against is None:
@@ -119,11 +118,11 @@ NOT_EXAMINED = (
         "RFC 9743 §5.3: no measurement answers them",
     ),
 )
-"""What the report leaves out, and why."""
+"""Questions that the report leaves out, with reasons."""
 
 
 def packets_per_round_trip(round_trip_ms: float, group: str) -> Measure:
-    """Data packets that a flow sends per round trip of the empty path, after the warm-up; mean over the flows."""
+    """Returns the data packets that a flow sends per round trip of the empty path, after the warm-up; mean of flows."""
 
     def reduce(results: Results) -> pl.DataFrame:
         import polars as pl
@@ -136,13 +135,13 @@ def packets_per_round_trip(round_trip_ms: float, group: str) -> Measure:
 
 
 class _ControllerCriteria:
-    """The criteria, for one controller and what it is compared with."""
+    """The criteria for one controller and its rival."""
 
     def __init__(self, subject: str, choice: Choice, rival: str, against: Choice) -> None:
         self.subject, self.choice, self.rival, self.against = subject, choice, rival, against
 
     def criteria(self) -> list[Criterion]:
-        """All of them, in the standard's order."""
+        """Returns all criteria, in the standard's order."""
         return [
             self.collapse(),
             self.silence(),
@@ -168,32 +167,32 @@ class _ControllerCriteria:
         ]
 
     def compare_transports(self, *keys: str) -> dict[str, dict[str, Any]]:
-        """The axis of controllers: asked about, and compared with, as the transport of these groups."""
+        """Returns the axis of controllers: the subject and its rival as the transport of these groups."""
         return {
             self.subject: {f"flow.{key}.transport": self.choice for key in keys},
             self.rival: {f"flow.{key}.transport": self.against for key in keys},
         }
 
     def grid(self, name: str, base: Scenario, *groups: str, **axes: Any) -> Grid:
-        """Both controllers along further axes."""
+        """Returns a grid of both controllers along further axes."""
         return Grid(name, base, {**axes, "controller": self.compare_transports(*groups)})
 
     def mine(self, data: Data, measure: Measure, grid: str) -> Any:
-        """A measure of the controller asked about alone."""
+        """Returns a measure of the subject alone."""
         return data.measured(measure, grid).select(controller=self.subject).drop_axes("controller")
 
     def check_least(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
-        """The measure is at least this share of the rival's."""
+        """Checks that the measure is at least this share of the rival's."""
         return check_above_share(data.measured(measure, grid), self.subject, self.rival, "controller", share)
 
     def check_most(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
-        """The measure is at most this multiple of the rival's."""
+        """Checks that the measure is at most this multiple of the rival's."""
         return check_below_share(data.measured(measure, grid), self.subject, self.rival, "controller", share)
 
-    # Section 5.1: alone.
+    # Section 5.1: alone on a path.
 
     def collapse(self) -> Criterion:
-        """Half of all packets are lost, for good."""
+        """Congestion collapse: half of all packets are lost permanently."""
         rate = packets_per_round_trip(ROUND_TRIP, "flow")
         base = path("persistent loss", [bulk("flow", self.choice, 4)], duration_s=120, warmup_s=60)
         grid = self.grid(
@@ -215,7 +214,7 @@ class _ControllerCriteria:
         )
 
     def silence(self) -> Criterion:
-        """The path fails both ways and stays so."""
+        """Silence: the path fails permanently in both directions."""
         sent = measures.group_column(
             "packets_sent", "packets sent into the void", "flow", table="flows", limits=POSITIVE
         )
@@ -244,7 +243,7 @@ class _ControllerCriteria:
         )
 
     def bufferbloat(self) -> Criterion:
-        """Large buffers."""
+        """Bufferbloat: large buffers."""
         base = path("large buffers", [bulk("flow", self.choice)], duration_s=90, warmup_s=30)
         grid = self.grid(
             "bufferbloat",
@@ -267,7 +266,7 @@ class _ControllerCriteria:
         )
 
     def high_loss(self) -> Criterion:
-        """Small buffers, several flows."""
+        """High loss: small buffers, several flows."""
         loss = measures.packet_loss("flow")
         base = path("small buffers", [bulk("flow", self.choice, 4)])
         grid = self.grid(
@@ -293,7 +292,7 @@ class _ControllerCriteria:
         )
 
     def fairness(self) -> Criterion:
-        """Among themselves."""
+        """Fairness among flows of the subject."""
         fair = measures.fairness("flow")
         base = path("among themselves", [bulk("flow", self.choice, 2)], duration_s=120, warmup_s=30)
         grid = self.grid("fairness", base, "flow", flows=vary("flow.flow.count", (2, 4, 16)))
@@ -310,7 +309,7 @@ class _ControllerCriteria:
         )
 
     def newcomer(self) -> Criterion:
-        """One comes when another has everything."""
+        """A newcomer meets a flow that uses the whole link."""
         share = measures.worst_case_fairness("flow")
         base = path(
             "a newcomer",
@@ -337,7 +336,7 @@ class _ControllerCriteria:
         )
 
     def short_flows(self) -> Criterion:
-        """Short flows beside long ones of the same kind."""
+        """Short flows next to long ones of the same kind."""
         done, rest = measures.completion_median("short"), measures.goodput("long")
         base = path(
             "short flows",
@@ -361,10 +360,10 @@ class _ControllerCriteria:
             caption=WORDS.fill("short-flows-caption"),
         )
 
-    # Section 5.2: among others.
+    # Section 5.2: with other controls.
 
     def coexistence(self) -> Criterion:
-        """Long flows of the standards-track control."""
+        """Coexistence with long flows of the standards-track control."""
         theirs, loss = measures.goodput("theirs"), measures.packet_loss("theirs")
         base = path(
             "beside the standard",
@@ -400,7 +399,7 @@ class _ControllerCriteria:
         )
 
     def real_time(self) -> Criterion:
-        """A call and a stream."""
+        """Real-time traffic: a call and a stream."""
         heard, streamed = measures.mos("call"), measures.goodput("stream")
         base = path(
             "beside real time",
@@ -439,7 +438,7 @@ class _ControllerCriteria:
         )
 
     def standard_short_flows(self) -> Criterion:
-        """Short flows of the standards-track control beside a long one."""
+        """Short flows of the standards-track control next to a long one."""
         done = measures.completion_median("short")
         base = path(
             "others' short flows",
@@ -462,7 +461,7 @@ class _ControllerCriteria:
     # Section 6: general use.
 
     def tail_drop(self) -> Criterion:
-        """Rates and round trips of wired paths."""
+        """Tail drop: rates and round trips of wired paths."""
         base = path("wired paths", [bulk("flow", self.choice)], duration_s=60, warmup_s=20)
         grid = Grid(
             "tail-drop",
@@ -488,7 +487,7 @@ class _ControllerCriteria:
         )
 
     def errors(self) -> Criterion:
-        """Losses that are not congestion."""
+        """Losses that are not caused by congestion."""
         got = measures.goodput("flow")
         base = path(
             "errors",
@@ -512,7 +511,7 @@ class _ControllerCriteria:
         )
 
     def varying_capacity(self) -> Criterion:
-        """A rate that changes."""
+        """A link with a varying rate."""
         got = measures.goodput("flow")
         steps = [
             {"at": "0 s", "is": mbps(RATE)},
@@ -577,7 +576,7 @@ class _ControllerCriteria:
         )
 
     def varying_delay(self) -> Criterion:
-        """A path whose propagation delay changes."""
+        """A path with a varying propagation delay."""
         got = measures.goodput("flow")
         steps = [
             {"at": "0 s", "is": ms(ROUND_TRIP / 4)},
@@ -606,7 +605,7 @@ class _ControllerCriteria:
         )
 
     def narrow(self) -> Criterion:
-        """A link of an Internet of things."""
+        """A narrow link, as in an Internet of things."""
         got, loss = measures.goodput("flow"), measures.packet_loss("flow")
         base = path(
             "a narrow link",
@@ -634,7 +633,7 @@ class _ControllerCriteria:
         )
 
     def high_delay(self) -> Criterion:
-        """A satellite."""
+        """A satellite path with a high delay."""
         got = measures.goodput("flow")
         base = path(
             "a satellite",
@@ -658,7 +657,7 @@ class _ControllerCriteria:
         )
 
     def reordering(self) -> Criterion:
-        """Packets that come late, and others before them."""
+        """Reordering: late packets are overtaken."""
         got = measures.goodput("flow")
         base = path(
             "reordering",
@@ -684,7 +683,7 @@ class _ControllerCriteria:
         )
 
     def capacity_step(self) -> Criterion:
-        """The path changes to one with a tenth of the rate, and back."""
+        """A step of capacity: the path changes to a tenth of the rate, and back."""
         got = measures.goodput("flow")
         steps = [
             {"at": "0 s", "is": mbps(RATE)},
@@ -712,7 +711,7 @@ class _ControllerCriteria:
         )
 
     def interruption(self) -> Criterion:
-        """A link fails for a while."""
+        """An interruption: a link fails for a while."""
         got = measures.goodput("flow")
         down = [{"from": "30 s", "to": "33 s"}]
         base = path(
@@ -735,7 +734,7 @@ class _ControllerCriteria:
         )
 
     def data_centre(self) -> Criterion:
-        """Many answer at once within a building."""
+        """Incast within a data centre: many hosts respond simultaneously."""
         done = measures.completion_p95("answer")
         base = path(
             "within a building",
@@ -769,7 +768,7 @@ class _ControllerCriteria:
 
 
 def _round_trip(round_trip_ms: float) -> dict[str, Any]:
-    """What gives the common path another round trip."""
+    """Returns the keys that set the common path's round trip."""
     return {
         "topology.bottleneck.delay": ms(round_trip_ms / 4),
         "topology.access.delay": ms(round_trip_ms / 8),

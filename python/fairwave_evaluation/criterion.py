@@ -1,4 +1,4 @@
-"""A criterion: a question of a standard, with a scenario, a line drawn beforehand, and a figure."""
+"""A criterion: a question of a standard, with a scenario, a bound fixed beforehand, and a figure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 WORDS = {Verdict.REPRODUCED: "met", Verdict.NOT_REPRODUCED: "not met", Verdict.UNDECIDED: "undecided"}
-"""What the verdict about a criterion is called."""
+"""Names of the verdicts about a criterion."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Criterion:
     """A question of a standard.
 
     Attributes:
-        id: Short name, also of its grid and its figure.
-        section: Where the standard asks: "RFC 9743 §5.1.1".
+        id: Short name, also for its grid and its figure.
+        section: The standard's section: "RFC 9743 §5.1.1".
         title: One line.
-        line: What must hold for it to be met, a sentence with numbers.
-        grid: What is run.
-        test: The comparisons that the line comes down to.
-        measures: What the figure shows, a panel each.
+        line: The bound to meet, a sentence with numbers.
+        grid: The runs.
+        test: Comparisons that decide about the bound.
+        measures: Measures of the figure, a panel each.
         x: Axis along the figure's horizontal.
-        x_label: Words under it.
+        x_label: Label of the horizontal axis.
         series: Axis of the figure's lines.
-        caption: What to see, and what to keep in mind.
+        caption: Description and caveats.
         log_x: Whether the horizontal axis is logarithmic.
         draw: Draws the figure instead.
     """
@@ -63,13 +63,13 @@ class Criterion:
     fix: Mapping[str, Any] = field(default_factory=dict)
 
     def claim(self) -> Claim:
-        """The criterion as a claim to be judged."""
+        """Returns the criterion as a claim for judgement."""
         return Claim(
             self.id, f"{self.title}: {self.line}", self.section, (self.grid.id,), self.test, words=WORDS
         )
 
     def figure(self) -> Figure:
-        """The criterion's figure."""
+        """Returns the criterion's figure."""
         return Figure(
             id=self.id,
             title=self.title,
@@ -91,17 +91,17 @@ class Criterion:
 
 
 def check_above_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
-    """`one` has more than this share of the rival's, at every point, seed by seed."""
+    """Compares: `one` has more than this share of the rival's value, at every point, seed by seed."""
     return _shares(measured, one, rival, axis, share, "above")
 
 
 def check_below_share(measured: Measured, one: Any, rival: Any, axis: str, share: float) -> Evidence:
-    """`one` has less than this multiple of the rival's, at every point, seed by seed."""
+    """Compares: `one` has less than this multiple of the rival's value, at every point, seed by seed."""
     return _shares(measured, one, rival, axis, share, "below")
 
 
 def check_below_plus(measured: Measured, one: Any, rival: Any, axis: str, more: float) -> Evidence:
-    """`one` has at most so much more than the rival (in the measure's unit), at every point, seed by seed."""
+    """Compares: `one` exceeds the rival by at most `more` (in the measure's unit), at every point and seed."""
     return Evidence(
         [
             Comparison(
@@ -118,7 +118,7 @@ def check_below_plus(measured: Measured, one: Any, rival: Any, axis: str, more: 
 
 
 def check_above_plus(measured: Measured, one: Any, rival: Any, axis: str, less: float) -> Evidence:
-    """`one` has at least the rival's less so much (in the measure's unit), at every point, seed by seed."""
+    """Compares: `one` has at least the rival's value minus `less` (in the measure's unit), at every point and seed."""
     return Evidence(
         [
             Comparison(

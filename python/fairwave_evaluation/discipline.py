@@ -1,8 +1,8 @@
-"""RFC 7928: how a queue discipline is characterised, section by section.
+"""RFC 7928: characterisation of a queue discipline, section by section.
 
-The standard names scenarios and measures, and asks that drop-tail is beside; it draws no lines. The bounds here were
-fixed before any measurement: an active queue must halve the wait, keep nine tenths of the load that drop-tail
-carries, and leave no flow worse off than drop-tail does.
+The standard names scenarios and measures and requires a comparison with drop-tail. It sets no bounds. The bounds here
+were fixed before any measurement: an active queue must halve the wait, keep nine tenths of drop-tail's goodput, and
+leave no flow worse off than drop-tail does.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 WORDS = texts.notes(__file__, "discipline")
-"""Lines and captions, in `discipline.toml`."""
+"""Bounds and captions, in `discipline.toml`."""
 
 RATE = 10.0
 """Rate of the bottleneck, Mb/s."""
 
 ROUND_TRIP = 100.0
-"""Round trip of the empty path, ms: that of category I in §6.2."""
+"""Round trip of the empty path, ms: category I in §6.2."""
 
 PRODUCT = round(RATE * 1e6 * ROUND_TRIP / 1e3 / 8 / PACKET)
 """Bandwidth-delay product in full packets; also the buffer (§3.2)."""
@@ -51,32 +51,31 @@ ROOM = 2 * PRODUCT
 """S of §8.2.1: bandwidth-delay product and buffer together, packets."""
 
 LEVELS = {"mild": round(0.036 * ROOM), "medium": round(0.081 * ROOM), "heavy": round(0.114 * ROOM)}
-"""Flows that make drop-tail lose 0.1, 0.5 and 1 % (§8.2.2–8.2.4)."""
+"""Number of flows with which drop-tail loses 0.1, 0.5 and 1 % (§8.2.2–8.2.4)."""
 
 AGGRESSIVE = "tcp/cubic"
-"""More aggressive than that (§3.3)."""
+"""A control that is more aggressive than the standard (§3.3)."""
 
 BACKGROUND = "tcp/ledbat++"
-"""Less than best effort (§3.3), LEDBAT's successor."""
+"""A control for less than best effort (§3.3): LEDBAT's successor."""
 
 STANDARD = "tcp/sack"
 """NewReno with selective acknowledgements (§3.3)."""
 
 HALF, MOST, ALIKE = 0.5, 0.9, 1.1
-"""Of drop-tail's: the wait that is low enough, the goodput that is kept, the time that is no longer."""
+"""Bounds relative to drop-tail: sufficiently low wait, sufficient goodput, acceptable completion time."""
 
 
 def evaluate_discipline(choice: Choice, against: Choice | None = None) -> Study:
-    """The report on a queue discipline.
+    """Returns the report on a queue discipline.
 
     Args:
-        choice: What is asked about, as a scenario names a queue: a name, or a table with parameters. One's own has to
-        have been
-            handed in.
-        against: What it is compared with; drop-tail (CoDel for drop-tail itself) if None.
+        choice: The subject, as a scenario names a queue: a name, or a table with parameters. Register your own queue
+            first.
+        against: The queue for the comparison; drop-tail (CoDel for drop-tail itself) if None.
 
     Raises:
-        fairwave.ScenarioError: There is no such discipline, or its parameters are wrong.
+        fairwave.ScenarioError: The discipline does not exist, or its parameters are wrong.
     """
     subject = named(choice, "discipline")
     if against is None:
@@ -124,7 +123,7 @@ NOT_EXAMINED = (
     ),
     Assumption("operators", "Parameters are taken as they are given", "RFC 7928 §12"),
 )
-"""What the report leaves out, and why."""
+"""Questions that the report leaves out, with reasons."""
 
 
 def _total() -> Measure:
@@ -132,7 +131,7 @@ def _total() -> Measure:
 
 
 def _less_over_more(first: str, second: str) -> Measure:
-    """The lesser of two groups' goodputs over the greater."""
+    """Returns the lower of two groups' goodputs over the higher."""
 
     def reduce(results: Results) -> pl.DataFrame:
         import polars as pl
@@ -151,7 +150,7 @@ def _less_over_more(first: str, second: str) -> Measure:
 
 
 def _waits(*links: str) -> Measure:
-    """Mean waits of several links, added up."""
+    """Returns the sum of the mean waits of several links."""
 
     def reduce(results: Results) -> pl.DataFrame:
         import polars as pl
@@ -165,13 +164,13 @@ def _waits(*links: str) -> Measure:
 
 
 class _DisciplineCriteria:
-    """The criteria, for one discipline and what it is compared with."""
+    """The criteria for one discipline and its rival."""
 
     def __init__(self, subject: str, choice: Choice, rival: str, against: Choice) -> None:
         self.subject, self.choice, self.rival, self.against = subject, choice, rival, against
 
     def criteria(self) -> list[Criterion]:
-        """All of them, in the standard's order."""
+        """Returns all criteria, in the standard's order."""
         return [
             self.friendly(),
             self.initial_windows(),
@@ -192,7 +191,7 @@ class _DisciplineCriteria:
     def queues(
         self, key: str = "topology.bottleneck.queue", packets: int = PRODUCT
     ) -> dict[str, dict[str, Any]]:
-        """The axis of disciplines: asked about, and compared with, before the bottleneck."""
+        """Returns the axis of disciplines: the subject and its rival, at the bottleneck."""
 
         def table(choice: Choice) -> dict[str, Any]:
             chosen = {"discipline": choice} if isinstance(choice, str) else dict(choice)
@@ -201,27 +200,27 @@ class _DisciplineCriteria:
         return {self.subject: {key: table(self.choice)}, self.rival: {key: table(self.against)}}
 
     def path(self, name: str, flows: list[Any], **more: Any) -> Scenario:
-        """The common path with the standard's numbers."""
+        """Returns the common path with the standard's numbers."""
         return path(
             name, flows, **{"rate": RATE, "round_trip_ms": ROUND_TRIP, "buffer": {"packets": PRODUCT}, **more}
         )
 
     def grid(self, name: str, base: Scenario, **axes: Any) -> Grid:
-        """Both disciplines along further axes."""
+        """Returns a grid of both disciplines along further axes."""
         return Grid(name, base, {**axes, "queue": self.queues()})
 
     def check_least(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
-        """The measure is at least this share of the rival's."""
+        """Checks that the measure is at least this share of the rival's."""
         return check_above_share(data.measured(measure, grid), self.subject, self.rival, "queue", share)
 
     def check_most(self, data: Data, measure: Measure, grid: str, share: float) -> Evidence:
-        """The measure is at most this multiple of the rival's."""
+        """Checks that the measure is at most this multiple of the rival's."""
         return check_below_share(data.measured(measure, grid), self.subject, self.rival, "queue", share)
 
     def halved(
         self, name: str, section: str, title: str, grid: Grid, along: str = "", caption: str = ""
     ) -> Criterion:
-        """The wait is halved and nine tenths of the goodput are kept."""
+        """Criterion: the wait is halved, and nine tenths of the goodput are kept."""
         return Criterion(
             name,
             section,
@@ -239,7 +238,7 @@ class _DisciplineCriteria:
         )
 
     def friendly(self) -> Criterion:
-        """One flow of NewReno."""
+        """TCP-friendly load: one flow of NewReno."""
         base = self.path(
             "one standard flow", [bulk("flow", {"name": STANDARD, "initial-window": 3})], duration_s=90
         )
@@ -248,7 +247,7 @@ class _DisciplineCriteria:
         )
 
     def initial_windows(self) -> Criterion:
-        """A file with an initial window of 3 or 10 beside a long flow."""
+        """A file with an initial window of 3 or 10 next to a long flow."""
         done = measures.completion_median("file")
         base = self.path(
             "initial windows",
@@ -280,14 +279,14 @@ class _DisciplineCriteria:
         )
 
     def aggressive(self) -> Criterion:
-        """One flow of CUBIC."""
+        """Aggressive load: one flow of CUBIC."""
         base = self.path("an aggressive flow", [bulk("flow", AGGRESSIVE)], duration_s=90)
         return self.halved(
             "aggressive", "RFC 7928 §5.2", "An aggressive sender (CUBIC)", self.grid("aggressive", base)
         )
 
     def unresponsive(self) -> Criterion:
-        """More than the link takes, from somebody who does not care."""
+        """Unresponsive load: more than the link's rate, without congestion control."""
         base = self.path(
             "unresponsive",
             [
@@ -317,7 +316,7 @@ class _DisciplineCriteria:
         )
 
     def unresponsive_mix(self) -> Criterion:
-        """Three quarters of the link over UDP beside one flow of NewReno."""
+        """Unresponsive traffic takes three quarters of the link over UDP, next to one flow of NewReno."""
         got = measures.goodput("flow")
         base = self.path(
             "unresponsive and responsive",
@@ -348,7 +347,7 @@ class _DisciplineCriteria:
         )
 
     def less_than_best_effort(self) -> Criterion:
-        """A background flow beside NewReno."""
+        """A background flow next to NewReno."""
         ours, theirs = measures.goodput("background"), measures.goodput("flow")
         base = self.path(
             "less than best effort",
@@ -500,7 +499,7 @@ class _DisciplineCriteria:
         )
 
     def varying_congestion(self) -> Criterion:
-        """From mild to medium to heavy and again."""
+        """Congestion varies from mild to medium to heavy and back."""
         begun, phase = 20, 20
         more, most = (
             [[f"{begun + 60 * k + after} s", f"{begun + 60 * k + 60} s"] for k in (0, 1)]
@@ -533,7 +532,7 @@ class _DisciplineCriteria:
         )
 
     def varying_capacity(self) -> Criterion:
-        """100 and 10 Mb/s in turns."""
+        """The rate alternates between 100 and 10 Mb/s."""
 
         def schedule(phase_ms: int) -> dict[str, Any]:
             steps = [{"at": "0 s", "is": "100 Mb/s"}, {"at": ms(phase_ms), "is": "10 Mb/s"}]
@@ -564,7 +563,7 @@ class _DisciplineCriteria:
         )
 
     def mix(self) -> Criterion:
-        """A call, pages, a stream, a video, long flows."""
+        """A traffic mix: a call, pages, a stream, a video, long flows."""
         heard, done = measures.conversation_mos("call"), measures.completion_median("web")
         web = {
             "kind": "web",
@@ -615,7 +614,7 @@ class _DisciplineCriteria:
         )
 
     def two_way_traffic(self) -> Criterion:
-        """Mild congestion there and back."""
+        """Mild congestion in both directions."""
         base = self.path(
             "both ways",
             [bulk("down", STANDARD, LEVELS["mild"]), bulk("up", STANDARD, LEVELS["mild"], path="reverse")],

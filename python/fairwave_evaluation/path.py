@@ -14,38 +14,38 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 BOTTLENECK = "r1>r2"
-"""The direction in which data crosses the bottleneck."""
+"""The bottleneck's link direction for data."""
 
 RATE = 20.0
-"""Rate of the bottleneck unless a criterion says otherwise, Mb/s on the wire: an ordinary access line."""
+"""Default rate of the bottleneck, Mb/s on the wire: an ordinary access line."""
 
 ROUND_TRIP = 50.0
-"""Round trip of the empty path unless a criterion says otherwise, ms: a neighbouring country."""
+"""Default round trip of the empty path, ms: to a neighbouring country."""
 
 PACKET = 1040
-"""Bytes on the wire of a full segment, by which buffers count."""
+"""Bytes of a full segment on the wire, the unit of buffers."""
 
 Choice = str | Mapping[str, Any]
-"""A transport or a queue as a scenario names it: its name, or a table with its parameters."""
+"""A transport or a queue in a scenario: its name, or a table with its parameters."""
 
 
 def named(choice: Choice, key: str) -> str:
-    """The name of a transport (`key` "name") or queue (`key` "discipline")."""
+    """Returns the name of a transport (`key` "name") or queue (`key` "discipline")."""
     return choice if isinstance(choice, str) else str(choice.get(key, ""))
 
 
 def ms(value: float) -> str:
-    """Milliseconds as a scenario writes them."""
+    """Formats milliseconds for a scenario."""
     return f"{value:g} ms"
 
 
 def mbps(value: float) -> str:
-    """Megabits per second as a scenario writes them."""
+    """Formats megabits per second for a scenario."""
     return f"{value:g} Mb/s"
 
 
 def bdp(factor: float) -> Table:
-    """A buffer of so many bandwidth-delay products of the path, at least four packets."""
+    """Returns a buffer of `factor` bandwidth-delay products of the path, at least four packets."""
     return {"bdp": factor, "packet": f"{PACKET} B", "at-least-packets": 4}
 
 
@@ -63,23 +63,17 @@ def path(
     access: Table | None = None,
     **more: Any,
 ) -> Scenario:
-    """Senders, one bottleneck, receivers.
+    """Returns a scenario of senders, one bottleneck, and receivers.
 
-    Args:
-        name: The scenario's.
-        flows: Groups of flows.
-        rate: Of the bottleneck, Mb/s on the wire, or as a scenario writes it; the hosts' own links are of 10 Gb/s.
-        round_trip_ms: Of the empty path: half of it on the bottleneck, an eighth on each of the hosts' links.
-        buffer: The capacity of the queue; one bandwidth-delay product if None.
-        queue: The discipline before the bottleneck.
-        duration_s: Simulated seconds.
-        warmup_s: Seconds that no measure counts.
-        bottleneck: Further keys of the bottleneck, which win.
-        access: Further keys of the hosts' links, which win.
-        more: Further keys of the scenario.
+    Args: name: The scenario's name. flows: Groups of flows. rate: Rate of the bottleneck, Mb/s on the wire, or a
+        scenario's value; the hosts' links have 10 Gb/s. round_trip_ms: Round trip of the empty path: half of it on the
+        bottleneck, an eighth on each of the hosts' links. buffer: The capacity of the queue; one bandwidth-delay
+        product if None. queue: The discipline at the bottleneck. duration_s: Simulated seconds. warmup_s: Seconds that
+        no measure counts. bottleneck: Further keys of the bottleneck, which take precedence. access: Further keys of
+        the hosts' links, which take precedence. more: Further keys of the scenario.
 
     Raises:
-        fairwave.ScenarioError: What is evaluated does not fit: a transport that carries no bulk data, say.
+        fairwave.ScenarioError: The subject does not fit, for example a transport that carries no bulk data.
     """
     waiting: Table = {"discipline": queue} if isinstance(queue, str) else dict(queue)
     waiting.setdefault("capacity", buffer or bdp(1))
@@ -89,7 +83,7 @@ def path(
             "rate": mbps(rate) if isinstance(rate, (int, float)) else rate,
             "delay": ms(round_trip_ms / 4),
             "queue": waiting,
-            # Acknowledgements have room on their way back, unless a criterion asks about just that.
+            # Acknowledgements get a free return path, unless a criterion examines it.
             "reverse": {"queue": "drop-tail"},
             **(bottleneck or {}),
         },
@@ -100,23 +94,23 @@ def path(
 
 
 def bulk(name: str, transport: Choice, count: int = 1, **more: Any) -> Table:
-    """Flows that always have something to send, which begin within the first second."""
+    """Returns flows that always have data to send and begin within the first second."""
     more.setdefault("start", {"from": "0 s", "to": "1 s"})
     return flow(name, transport, "bulk", count=count, **more)
 
 
 def short(name: str, transport: Choice, size: str, load: str, **more: Any) -> Table:
-    """Files of `size` that come at random moments and together offer `load`."""
+    """Returns files of `size` with random arrivals that together offer `load`."""
     return flow(
         name, transport, {"kind": "transfer", "size": size}, count=10, arrivals={"load": load}, **more
     )
 
 
 def utilisation() -> Measure:
-    """Of the bottleneck, after the warm-up, %."""
+    """Utilisation of the bottleneck after the warm-up, %."""
     return measures.link("utilisation", BOTTLENECK, "utilisation", "%", 100)
 
 
 def wait() -> Measure:
-    """Mean time that packets which were sent had waited before the bottleneck, ms."""
+    """Mean wait at the bottleneck of packets that were sent, ms."""
     return measures.link("mean_wait_s", BOTTLENECK, "mean wait in the queue", "ms", 1e3)

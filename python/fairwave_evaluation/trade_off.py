@@ -1,4 +1,4 @@
-"""The picture that RFC 7928 §2.7 asks for: queueing delay along, goodput up, a point per run, an ellipse for all."""
+"""The picture of RFC 7928 §2.7: queueing delay across, goodput up, a point per run, an ellipse for all."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 EPSILON = 0.5
-"""Half of the runs lie within an ellipse, if they are normally distributed."""
+"""Half of the runs are within an ellipse, if they are normally distributed."""
 
 
 def trade_off(
     grid: str, wait: Measure, goodput: Measure, series: str, along: str
 ) -> Callable[[Canvas, Data], pl.DataFrame]:
-    """Draws goodput over queueing delay: a panel per label of `along`, a colour per label of `series`.
+    """Returns a function that draws goodput over queueing delay: a panel per label of `along`, a colour per `series`.
 
-    The ellipse is the contour within which the normal distribution that fits the runs best has 1 − ε of its weight
-    (Winstein, 2014); the ring is at the medians. Delay grows to the left, so that better lies to the upper right.
+    The ellipse is the contour that contains a share of 1 − ε of the best-fitting normal distribution (Winstein, 2014).
+    The ring marks the medians. Delay grows to the left, so that better is to the upper right.
     """
 
     def draw(canvas: Canvas, data: Data) -> pl.DataFrame:
@@ -92,10 +92,10 @@ def _draw_one(axis: Axes, x: NDArray[Any], y: NDArray[Any], name: str, look: sty
 
 
 def ellipse(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float, float]:
-    """Width, height and angle (degrees) of the contour that holds 1 − ε of the fitted normal distribution."""
+    """Returns width, height and angle (degrees) of the contour with 1 − ε of the fitted normal distribution."""
     covariance = np.cov(x, y, ddof=0)
     values, vectors = np.linalg.eigh(covariance)
-    # Within r standard deviations a plane normal distribution has 1 − exp(−r²/2).
+    # A plane normal distribution has 1 − exp(−r²/2) within r standard deviations.
     reach = math.sqrt(-2 * math.log(EPSILON))
     minor, major = (2 * reach * math.sqrt(max(float(value), 0.0)) for value in values)
     return major, minor, math.degrees(math.atan2(vectors[1, 1], vectors[0, 1]))
