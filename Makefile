@@ -18,7 +18,7 @@ help:  ## list the targets
 
 setup: $(VENV)/.built $(VENV)/.scoring $(VENV)/.recordings  ## build fairwave and install it into .venv
 
-# The mark lasts: what is built later has them too. `rm .venv/.with-stacks` and a change, or `make distclean`, go back.
+# The mark file persists, so later builds include the stacks. `rm .venv/.with-stacks` and a change, or `make distclean`, undo this.
 stacks: $(VENV)/.locked  ## build fairwave with quinn and str0m, the foreign stacks that it runs in virtual time
 	test -f $(VENV)/.with-stacks || { touch $(VENV)/.with-stacks && rm -f $(VENV)/.built; }
 	$(MAKE) --no-print-directory $(VENV)/.built
@@ -26,9 +26,9 @@ stacks: $(VENV)/.locked  ## build fairwave with quinn and str0m, the foreign sta
 demo: setup  ## does a call survive an upload, and contention? verdicts, a page, audio
 	$(BIN)/python -m fairwave_report.demo --out out/demo
 
-# What is compiled comes first, both builds side by side: each of them leaves a core idle for much of its time.
+# Both builds run first and in parallel, because each of them leaves a core idle for much of its time.
 CORES = $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
-# What each of two stages side by side prints stays together, where make can do so (GNU make 4).
+# GNU make 4 keeps the output of each of two parallel stages together.
 TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=recurse)
 
 test:  ## every check
@@ -39,7 +39,7 @@ test:  ## every check
 compiled: $(VENV)/.locked
 	cargo test --locked --workspace --no-run --quiet
 
-# What is left out is said at its end.
+# Its last lines list the skipped checks.
 quick: $(VENV)/.locked  ## checks of what has changed, in less than a minute
 	@$(BIN)/python -m validation quick
 
@@ -57,20 +57,20 @@ lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Pages are opened in a browser where there is one (on Debian: apt install chromium); else those tests say why not.
-# Tests on all cores; then those whose outcome depends on timing, one by one, while nothing else keeps the machine busy.
+# Some tests open pages in a browser (on Debian: apt install chromium), and are skipped with a reason without one.
+# Tests run on all cores first. Tests that depend on timing follow one by one on the otherwise idle machine.
 test-python: setup
 	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal -m 'not live' --junitxml=out/tests/python.xml
 	$(BIN)/python -m pytest -m live --junitxml=out/tests/live.xml
 
-# The lab: Node 20 and a compiler for WebAssembly make it, a browser tests it. Where one of them is not there, its tests are
-# left out with a word; nothing else needs them.
+# The lab: Node 20 and a compiler for WebAssembly build it, a browser tests it. Without one of them, its tests are skipped with a
+# message; nothing else needs them.
 WASM := target/wasm32-unknown-unknown/page/fairwave_wasm.wasm
 BROWSER := $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
 
 lab: out/lab.html  ## the lab: one HTML file with the simulator in it, out/lab.html
 
-# The speech within comes with the other recordings; one that came later makes the page anew.
+# The embedded speech comes with the other recordings; a new one rebuilds the page.
 out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard data/recordings/* examples/webrtc-home.toml lab/*.ts lab/*.html lab/src/* lab/src/views/*)
 	$(PYTHON) lab/speech.py out/lab-speech.ulaw
 	$(PYTHON) lab/pack.py $(WASM) out/lab-engine.lzma
@@ -83,7 +83,7 @@ out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard da
 $(WASM): $(RUST_SOURCES)
 	lab/build-engine
 
-# Not `npm ci`: it refuses a lock file that lacks the parts for other platforms, of which a registry need not have all.
+# Not `npm ci`: it refuses a lock file without the parts for other platforms, and a registry may lack some of them.
 lab/node_modules/.locked: lab/package.json lab/package-lock.json
 	cd lab && npm install --no-save --silent --no-fund --no-audit
 	touch $@
@@ -129,7 +129,7 @@ site: setup  ## the documentation as a site: out/site/index.html
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . out/site
 	@echo 'the site: out/site/index.html'
 
-# The same name of the same Python as in `setup`: with another name (`python3`), the bindings are compiled and linked anew.
+# Use the same name of Python as `setup`. With another name (`python3`), the bindings would be compiled again.
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
@@ -138,19 +138,19 @@ wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/whee
 	trap 'rm -f python/fairwave/glossary.md python/fairwave/commit.txt' EXIT; \
 		PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
 
-# In the debug build: its checks of arithmetic find what a release build would let pass.
-# A hundred thousand cases of each target: FAIRWAVE_FUZZ_CASES says otherwise. Each target says when it is done.
 bad-files:  ## 2000 bad files for each command that reads files of others: a quarter of an hour of one core
 	FAIRWAVE_BAD_FILES=$${FAIRWAVE_BAD_FILES:-2000} $(BIN)/python -m pytest -q tests/test_foreign.py
 
 faults:  ## every write and every open of run, sweep, study and network fails once, and 1000 allocations: an hour of one core
 	FAIRWAVE_FAULTS=$${FAIRWAVE_FAULTS:-1000} $(BIN)/python -m pytest -q tests/test_faults.py
 
+# Fuzzing uses the debug build, whose arithmetic checks find overflows that a release build ignores.
+# It runs 100 000 cases of each target, or FAIRWAVE_FUZZ_CASES. Each target prints a line when it ends.
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1
 
-# Clauses first: on two busy cores ten minutes for the build that holds nearly all of the 265, four for their tests, and 10 to 30 s for
-# each of the others, which are built one by one. Then a fresh compilation for each of about 340 places: two hours of two idle cores.
+# Clauses come first. On two busy cores, the build with nearly all of the 265 takes ten minutes and its tests four. Each other clause is
+# built separately in 10 to 30 s. Then each of about 340 places is compiled from scratch: two hours of two idle cores.
 mutants: $(VENV)/.locked $(MUTATOR)  ## break the laws clause by clause, then in 300 places; their own tests must notice
 	$(BIN)/python -m validation clauses
 	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation mutants
@@ -189,13 +189,13 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 $(MUTATOR):
 	cargo install --locked --quiet --root target/tools --version 27.1.0 cargo-mutants
 
-# The score of a call against the original is wanted, not needed: without it everything else works.
+# The score of a call against the original is optional: everything else works without it.
 $(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock
 	$(PIP) --require-hashes -r requirements-scoring.lock \
 		|| echo 'fairwave: ViSQOL could not be installed (it needs a C++ compiler); calls will not be scored against the original' >&2
 	touch $@
 
-# Recordings of real speech are wanted, not needed: whatever fails here is said, and everything else works without.
+# Recordings of real speech are optional: a failure is printed, and everything else works without them.
 $(VENV)/.recordings: $(VENV)/.built
 	-$(BIN)/python -m fairwave_speech.fetch
 	touch $@

@@ -1,6 +1,6 @@
 """Compress the lab's engine as LZMA (`.lzma`), with its length in the head: `pack.py engine.wasm engine.lzma`.
 
-The script needs only Python. LZMA leaves less than three quarters of what gzip leaves; the page decodes it itself
+The script needs only Python. LZMA's output is less than three quarters of gzip's. The page has a decoder
 (`src/lzma.ts`).
 """
 
@@ -12,7 +12,7 @@ FILTER = {"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "
 
 
 def pack(data: bytes) -> bytes:
-    """The bytes as LZMA. Python leaves the length in the head open, so it is written there."""
+    """Compresses bytes as LZMA. Python omits the length in the header, so it is written there."""
     packed = lzma.compress(data, lzma.FORMAT_ALONE, filters=[FILTER])
     return packed[:5] + len(data).to_bytes(8, "little") + packed[13:]
 

@@ -78,7 +78,11 @@ def main() -> int:
     try:
         recording = normalise(speech(asked.speech))
         said = replace(recording, samples=recording.samples[: (asked.seconds + 1) * RATE])
-        sides = [side for rule in RULES for side in compare_live_and_simulated(rule, said, asked.seconds, asked.out)]
+        sides = [
+            side
+            for rule in RULES
+            for side in compare_live_and_simulated(rule, said, asked.seconds, asked.out)
+        ]
     except (fairwave.RunError, RecordingError, SpeechError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -4,7 +4,7 @@
 import { fromHash, type PageLink, toHash, type View } from "./link";
 import type { PageState, PageStore } from "./state";
 
-/** Opens what an address holds. `undefined`: what the page opens without a scenario in its address. */
+/** Opens the page's state from an address; `undefined` opens the page's default. */
 export type OpenLink = (link: PageLink | undefined) => Promise<void>;
 
 interface Entry {

@@ -158,7 +158,7 @@ export class Controls {
     return found.filter((one) => one !== undefined);
   }
 
-  /** The controls of a flow: its transport, what a media session sends and by which rate control, and its count. */
+  /** The controls of a flow: its transport, the media and the rate control of a session, and its count. */
   ofFlow(index: number): Control[] {
     const flow = get(this.json, ["flow", index]) as Table | undefined;
     const name = String(flow?.name ?? "");
@@ -174,7 +174,7 @@ export class Controls {
     return found;
   }
 
-  /** Rate control, microphone, camera and its most rate of a flow over WebRTC; none of another flow. */
+  /** Rate control, microphone, camera and the camera's highest rate of a flow over WebRTC; none for another flow. */
   private ofSession(index: number, name: string): Control[] {
     const path = ["flow", index, "traffic"];
     const kind = lawName(valueAt(this.json, this.complete, path), "kind");
@@ -326,7 +326,7 @@ export class Controls {
   }
 }
 
-/** How a slider's positions map to values: linear, or 240 logarithmic steps of which the first is the least value. */
+/** How a slider's positions map to values: linear, or 240 logarithmic steps from the least value. */
 export interface SliderScale {
   min: number;
   max: number;

@@ -15,11 +15,11 @@ export interface WrittenLink {
 const links = (scenario: Table): Table[] => (Array.isArray(scenario.link) ? (scenario.link as Table[]) : []);
 const flows = (scenario: Table): Table[] => (Array.isArray(scenario.flow) ? (scenario.flow as Table[]) : []);
 
-/** Longer names have no members: so the time to match one is bounded. */
+/** Longer names have no members, which bounds the time of a match. */
 const LONGEST_NAME = 1000;
 
 /**
- * Whether a node's name is a member of a name as it is written, for example `a7` of `a{i}`.
+ * Whether a node's name is a member of a written name, for example `a7` of `a{i}`.
  *
  * The time grows with the product of the two lengths. A regular expression would take exponential time for `{i}{i}{i}…`.
  */
@@ -48,7 +48,7 @@ function afterDigits(name: string, places: readonly number[]): number[] {
   return found;
 }
 
-/** Presets whose links between routers are all described by `bottleneck`. */
+/** Presets with `bottleneck` for all links between routers. */
 const ONE_BOTTLENECK = ["dumbbell", "multi-hop"];
 
 /** Where a link direction `FROM>TO` is written; undefined for a link of a preset other than its bottleneck. */
@@ -145,7 +145,7 @@ export function removeFlow(scenario: Table, index: number): Table {
   return copy;
 }
 
-/** Removes a flow's name from the lists of what is recorded. */
+/** Removes a flow's name from the lists of recordings. */
 function forget(scenario: Table, name: string): void {
   const record = scenario.record;
   if (record === null || typeof record !== "object" || Array.isArray(record)) return;
@@ -171,7 +171,7 @@ export function removeNode(scenario: Table, node: string): Table {
   return copy;
 }
 
-/** Writes a queue at a link, or removes what is written there: then the link has the default queue. */
+/** Writes a queue at a link, or removes it, which sets the default queue. */
 export function setQueue(scenario: Table, path: Path, queue: Table | undefined): Table {
   if (path[0] === "link" && get(scenario, path) === undefined) throw new Error("there is no such link");
   return set(scenario, [...path, "queue"], queue ?? null);

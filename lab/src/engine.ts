@@ -1,4 +1,4 @@
-// The engine in a worker: it answers one request after the other, and `cancel` stops it at once.
+// The engine in a worker: it handles requests in order, and `cancel` stops it immediately.
 
 import engine from "virtual:engine";
 import { type Answer, CancelledError, type EngineClient, type Request } from "./protocol";

@@ -39,7 +39,7 @@ export async function decodeFile(file: Blob): Promise<Int16Array> {
   return Int16Array.from(mono, (value) => Math.max(-32768, Math.min(32767, Math.round(value * 32767))));
 }
 
-/** A recording in progress; `stop` ends it and answers with the samples. */
+/** A recording in progress; `stop` ends it and returns the samples. */
 export interface Recording {
   stop(): Promise<Int16Array>;
 }

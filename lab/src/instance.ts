@@ -36,7 +36,7 @@ export class Instance {
     return new WebAssembly.Instance(this.module, imports).exports as unknown as Exports;
   }
 
-  /** Answers a request; samples are linear, 16 bits, 8000 per second. A panic becomes a refusal and restarts the engine. */
+  /** Handles a request; samples are linear, 16 bits, 8000 per second. A panic becomes a refusal and restarts the engine. */
   ask<T>(request: Request, samples?: Int16Array): Answer<T> {
     const begin = performance.now();
     let hasBegun = false;

@@ -1,5 +1,6 @@
 // Fourteen lessons: one for each family of queues, one for each surprising result of the studies (docs/studies.md), one on a call with
-// pictures, one on Wi-Fi. A lesson asks for a prediction, lets the engine answer it, and ends in a task for the controls. Numbers come from the engine: no text holds a result.
+// pictures, one on Wi-Fi. A lesson asks for a prediction, compares it with the engine's result, and ends in a task for the controls.
+// All numbers come from the engine.
 
 import { lawName } from "./controls";
 import { HOME, VIDEO_CALL } from "./opening";
@@ -43,7 +44,7 @@ export interface Task {
   start: string;
   question: string;
   hints: string[];
-  /** What a run still lacks, as a sentence; undefined if the task is done. */
+  /** The remaining part of the task, as a sentence; undefined if the task is done. */
   missing(run: ObservedRun, json: Table): string | undefined;
   found: string;
   /** One solution, as keys and values. */
@@ -55,7 +56,7 @@ export interface Lesson {
   title: string;
   /** The family of queues or the studies' claims that the lesson is about. */
   about: string;
-  /** What a learner can do afterwards. */
+  /** The skill that the lesson teaches. */
   aim: string;
   intro: string;
   settings: Setting[];
@@ -67,7 +68,7 @@ export interface Lesson {
   task: Task;
   /** Keys that get a control in this lesson. */
   keys?: Path[];
-  /** What the numbers must show. A test holds it. */
+  /** The expected result. A test checks it. */
   claim: { words: string; holds(means: Means): boolean };
   /** Questions for a class. */
   discussion: string[];
@@ -137,7 +138,7 @@ traffic = "bulk"
 start = { from = "0 s", to = "1 s" }
 `;
 
-/** The home of the opening, with TCP as the RFCs have it: the numbers in the lessons' texts are those of this TCP. */
+/** The home of the opening, with the RFCs' TCP, to which the numbers in the lessons' texts belong. */
 const RFC_HOME = HOME.replace("\nwarmup", '\npreset = "rfc"\nwarmup');
 
 const home = (queue: string, rate = "3 Mb/s") =>

@@ -31,7 +31,7 @@ async function through(bytes: Uint8Array<ArrayBuffer>, stream: ReadableWritableP
   return whole;
 }
 
-/** What the address holds of the page, beyond the scenario. */
+/** The part of the page's state in the address, in addition to the scenario. */
 export interface View {
   /** The setting that is kept as A, as TOML. */
   kept?: string | undefined;

@@ -8,7 +8,7 @@ const SHORTEST_MATCH = 2;
 /** Lengths have a choice of three trees: 8 short and 8 middle ones for each position, 256 long ones. */
 const LENGTH_PROBABILITIES = 2 + 2 * 16 * 8 + 256;
 
-/** Throws for bytes that are no `.lzma` file with its length in its head. */
+/** Throws for bytes that are not a `.lzma` file with its length in its header. */
 export function decodeLzma(data: Uint8Array): Uint8Array<ArrayBuffer> {
   const properties = data[0] ?? 255;
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);

@@ -26,12 +26,12 @@ import { connectSituationPanel } from "./views/situation-panel";
 import { TimePanel } from "./views/time-panel";
 
 async function start(): Promise<void> {
-  // Canvases keep the letters that they are drawn with; without the font, those of the machine do.
+  // A canvas keeps the font of its drawing, so the page's font must be loaded first.
   const font = document.fonts.load(canvasFont(12)).catch(() => []);
   const [module] = await Promise.all([compileEngine(), font]);
   const store: PageStore = new Store(initialState());
   const scheduler = new Scheduler(store, new WorkerEngine(module), new WorkerEngine(module));
-  // The schema is large and only the controls need it: the first picture does not wait for it.
+  // The schema is large and only the controls need it, so the first picture does not wait for it.
   const schema = new WorkerEngine(module).ask<{ ok: true; schema: Table }>({ op: "schema" });
   const address = new Address(store, (link) => openLink(store, scheduler, link), parent !== window);
   connectViews(store, scheduler, address, new WorkerEngine(module));
@@ -64,7 +64,7 @@ function connectViews(store: PageStore, scheduler: Scheduler, address: Address, 
   });
 }
 
-/** The page that holds this page in a frame, and the page's own anchors, which must not replace the state in the address. */
+/** Connects the parent of a frame, and handles anchors within the page, which must not replace the state in the address. */
 function connectWindow(store: PageStore, scheduler: Scheduler): void {
   addEventListener("message", (event: MessageEvent<{ fairwave?: { open?: unknown } }>) => {
     const text = event.data?.fairwave?.open;
@@ -86,7 +86,7 @@ function connectWindow(store: PageStore, scheduler: Scheduler): void {
   });
 }
 
-/** Opens the scenario that was written into the page, else the default one. */
+/** Opens the scenario that is embedded in the page, else the default one. */
 async function openDefault(store: PageStore, scheduler: Scheduler): Promise<void> {
   const written = document.querySelector<HTMLMetaElement>('meta[name="fairwave-scenario"]')?.content;
   if (written) {
@@ -103,7 +103,7 @@ async function openDefault(store: PageStore, scheduler: Scheduler): Promise<void
   store.update({ linkProblem: problem, problem });
 }
 
-/** Opens what an address holds: scenario, added controls, A, and the place in a lesson. */
+/** Opens the state in an address: scenario, added controls, A, and the step of a lesson. */
 async function openLink(store: PageStore, scheduler: Scheduler, link: PageLink | undefined): Promise<void> {
   if (!link) {
     store.update({ kept: undefined, lesson: undefined, problem: undefined });

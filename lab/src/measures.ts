@@ -1,4 +1,4 @@
-// What the page compares between runs: a few measures of each run, and their means and differences over seeds.
+// Comparison of runs: a few measures of each run, and their means and differences over seeds.
 
 import type { ObservedRun } from "./protocol";
 import { countsFrom, RELEVANT, type Relevant } from "./relevance";
@@ -9,7 +9,7 @@ export interface Measure {
   key: string;
   label: string;
   unit: string;
-  /** Digits behind the point. */
+  /** Digits after the decimal point. */
   digits: number;
   value: number;
   relevant: Relevant;

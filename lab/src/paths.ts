@@ -42,7 +42,7 @@ export function set(root: Table, path: Path, value: Json): Table {
     if (typeof next === "string" && typeof step === "string" && step in TAGS) {
       holder[step] = { [TAGS[step] as string]: next };
     } else if (next === undefined || next === null || (next === true && typeof path[index + 1] === "string")) {
-      // What is switched on by `true` has its defaults.
+      // The value `true` stands for the defaults.
       holder[step as string] = typeof path[index + 1] === "number" ? [] : {};
     }
     at = holder[step as string] as Json;

@@ -123,7 +123,7 @@ export interface MediaGroup {
 export interface SessionSeries {
   group: string;
   time_s: number[];
-  /** What the rate controller estimates that the path carries. */
+  /** The rate controller's estimate of the path's capacity. */
   available_bps: number[];
   target_bps: number[];
   /** For each stream of pictures the height, and the time in freezes since the second before. */
@@ -223,17 +223,17 @@ export interface Answer<T> {
   took: number;
 }
 
-/** The request was cancelled before the engine answered. */
+/** The request was cancelled before its answer. */
 export class CancelledError extends Error {}
 
-/** An engine in another thread that answers one request after the other. */
+/** An engine in another thread that handles requests in order. */
 export interface EngineClient {
   /**
    * Rejects with `CancelledError` after `cancel`. Samples are linear, 16 bits, 8000 per second. `onProgress` takes the simulated
    * share of a long run, from 0 to 1.
    */
   ask<T>(request: Request, samples?: Int16Array, onProgress?: (share: number) => void): Promise<Answer<T>>;
-  /** Cancels all requests that have no answer yet. */
+  /** Cancels all pending requests. */
   cancel(): void;
   /** How long the engine has worked on the current request, ms; 0 if it is idle. */
   readonly busyFor: number;

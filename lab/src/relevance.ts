@@ -1,4 +1,4 @@
-// The smallest differences that count. They are those of python/fairwave/measuring/relevance.py, and a test compares the two.
+// The smallest differences that count. A test compares them with python/fairwave/measuring/relevance.py.
 
 import type { Interval } from "./statistics";
 
@@ -25,7 +25,7 @@ export function countsFrom(relevant: Relevant, a: number, b: number): number {
   return relevant.isShare ? relevant.amount * Math.max(Math.abs(a), Math.abs(b)) : relevant.amount;
 }
 
-/** What the 95 % interval of a difference says; one pair of runs decides nothing unless both are equal. */
+/** The verdict of a difference's 95 % interval. One pair of runs decides nothing unless both are equal. */
 export function judge({ mean, low, high, n }: Interval, counts: number): "higher" | "lower" | "alike" | "undecided" {
   if (n < 2 || Number.isNaN(low)) return mean === 0 ? "alike" : "undecided";
   if (low > 0 && low >= counts) return "higher";

@@ -1,5 +1,5 @@
-// When the engines work and on what. The latest change wins: each change starts a new generation, and answers of older
-// generations are drawn only while a drag goes on, or dropped.
+// Schedules the work of the engines. The latest change wins: each change starts a new generation. Results of older
+// generations are drawn only during a drag, and dropped otherwise.
 
 import type { Control } from "./controls";
 import {
@@ -29,7 +29,7 @@ import {
 import { isPrecise, scoresOf } from "./verdict";
 
 const BINS = 300;
-/** Replications go on until the 95 % interval of each call's MOS is at most ± this, or until `MOST_RUNS`. */
+/** Replications continue until the 95 % interval of each call's MOS is at most ± this, or until `MOST_RUNS`. */
 const PRECISE_MOS = 0.05;
 const LEAST_RUNS = 5;
 const MOST_RUNS = 40;
@@ -37,12 +37,12 @@ const MOST_RUNS = 40;
 const PATIENCE_MS = 400;
 /** A change after a longer pause begins a new gesture. */
 const GESTURE_PAUSE_MS = 800;
-/** A scenario whose run takes longer is not replicated: its replications would take minutes. */
+/** Scenarios with longer runs are not replicated, because that would take minutes. */
 const MOST_REPLICATED_MS = 5000;
 /** The text and the replications wait for this pause. */
 const SETTLE_MS = 300;
 
-/** The beginning of a run that Stop has ended is computed at once if that takes at most this time; otherwise the page asks. */
+/** The beginning of a run that Stop has ended is computed immediately if that takes at most this time; otherwise the page asks. */
 const AT_ONCE_MS = 3000;
 
 /** How a call becomes audio. */
@@ -74,13 +74,13 @@ export class Scheduler {
   private lastChange = Number.NEGATIVE_INFINITY;
   /** The reader has agreed to a long run of the current scenario. */
   private isAllowed = false;
-  /** What to do if the reader agrees to the long run that the page asks for. */
+  /** Continues if the reader agrees to a long run. */
   private asked: (() => void) | undefined;
   /** Computing time of the current scenario's run, ms. */
   private took = 0;
   private settleTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `foreground` makes what the reader waits for, `background` checks and replications. */
+  /** `foreground` runs the work that the reader waits for, `background` checks and replications. */
   constructor(
     private readonly store: PageStore,
     private readonly foreground: EngineClient,
@@ -120,7 +120,7 @@ export class Scheduler {
   }
 
   /**
-   * Runs an edited scenario if the engine accepts it. Otherwise nothing changes; the answer says why, in words. Undefined for
+   * Runs an edited scenario if the engine accepts it. Otherwise nothing changes and the reason is returned. Undefined for
    * success, and if a newer edit replaced this one.
    */
   async edit(scenario: Table): Promise<string | undefined> {
@@ -137,7 +137,7 @@ export class Scheduler {
     return undefined;
   }
 
-  /** The current scenario with the preset of its topology written out as links; a text says why that is not possible. */
+  /** The current scenario with the preset of its topology written out as links, or the reason why that is impossible. */
   async expandPreset(): Promise<Table | string> {
     const answer = await this.query<ExpandedScenario>({ op: "expand", text: this.scenarioText() });
     if (!answer) return "Cancelled. Try again.";
@@ -145,8 +145,8 @@ export class Scheduler {
   }
 
   /**
-   * Ends all computation at once. The page then shows the run until there, if that is quickly computed, or offers it. Otherwise what is on
-   * the page stays, and the state says what it belongs to.
+   * Ends all computation immediately. The page then shows the run so far if that is quick to compute, and otherwise offers it. Without a
+   * run so far, the page keeps its content, and the state describes the stop.
    */
   stop(): void {
     const { run, isBusy, isCurrent, progress, replications, isReplicated, stopped: before } = this.store.state;
@@ -171,7 +171,7 @@ export class Scheduler {
     if (part && took <= AT_ONCE_MS) void this.showPart();
   }
 
-  /** A simulated share as people read it: `26.2 s of 60 s`, or a percentage where the duration is not known. */
+  /** A simulated share in words: `26.2 s of 60 s`, or a percentage if the duration is unknown. */
   private placeOf(share: number): string {
     const total = parse(this.store.state.scenario.duration)?.value;
     if (total === undefined) return `${Math.floor(share * 100)} % of the simulated time`;
@@ -190,7 +190,7 @@ export class Scheduler {
 
   /**
    * Shows the beginning of the run that Stop has ended: the engine runs the same scenario with the same seed and an earlier end. A run does
-   * not depend on its end, so this is exactly what had happened until Stop.
+   * not depend on its end, so this equals the run until Stop.
    */
   async showPart(): Promise<void> {
     const { part, scenario } = this.store.state;
@@ -221,7 +221,7 @@ export class Scheduler {
     this.run();
   }
 
-  /** Answers the question before a long run. */
+  /** Handles the reader's decision about a long run. */
   answerQuestion(isAgreed: boolean): void {
     const { asked } = this;
     this.asked = undefined;
@@ -290,7 +290,7 @@ export class Scheduler {
     this.store.update({ problem: { message, line: null } });
   }
 
-  /** The scenario as it is set, as TOML; undefined if it cannot be used: then the state has the problem. */
+  /** The current scenario as TOML; undefined if it cannot be used, and then the state has the problem. */
   async toml(): Promise<string | undefined> {
     const answer = await this.check(this.scenarioText(), "scenario");
     if (answer?.ok) {
@@ -307,7 +307,7 @@ export class Scheduler {
     return (await this.query<PacketTrace>(request))?.json;
   }
 
-  /** Renders the call of the scenario as it is set and keeps it as A or B; undefined if a newer request replaced this one. */
+  /** Renders the call of the current scenario and keeps it as A or B; undefined if a newer request replaced this one. */
   async keepTake(
     side: Side,
     speech: Int16Array,
@@ -342,7 +342,7 @@ export class Scheduler {
     return JSON.stringify(this.store.state.scenario);
   }
 
-  /** The answer to a check; undefined if a newer check replaced it. */
+  /** The result of a check; undefined if a newer check replaced it. */
   private async check(text: string, file: string): Promise<CheckedScenario | Refusal | undefined> {
     const check = ++this.checks;
     for (;;) {
@@ -408,7 +408,7 @@ export class Scheduler {
         });
         const isCurrent = generation === this.generation;
         if (isCurrent) this.took = took;
-        // During a drag, an answer of an older generation is drawn: another follows it.
+        // During a drag, a result of an older generation is drawn, because another follows it.
         if (json.ok && openings === this.openings) this.show(json, isCurrent);
         else if (!json.ok && isCurrent && json.question) {
           this.askFirst(json.question, () => {

@@ -66,7 +66,7 @@ export class Schema {
 
   /**
    * The keys that a law may take over from another law of the same definition: keys of the same type. Keys of `x-own-meaning`
-   * mean something else in each law, so both laws must describe them in the same words.
+   * have a different meaning in each law, so both laws must describe them in the same words.
    */
   inCommon(definition: string, tag: string, from: string, to: string): string[] {
     const start = (this.root.$defs as Table | undefined)?.[definition] as Part | undefined;
@@ -111,7 +111,7 @@ export class Schema {
     return found;
   }
 
-  /** The alternatives that fit a table: those whose constants the table has. */
+  /** The alternatives that fit a table: the table has their constants. */
   private alternatives(parts: Part[], value: Json | undefined): Part[] {
     const all = this.flat(parts);
     if (value === null || typeof value !== "object" || Array.isArray(value) || value === undefined) return all;

@@ -6,7 +6,7 @@ import type { CallAudio, CheckedScenario, ObservedRun, Table } from "./protocol"
 import { formatDisplay } from "./quantities";
 import type { Schema } from "./schema";
 
-/** What is wrong with the scenario or the link. */
+/** A problem of the scenario or the link. */
 export interface PageProblem {
   message: string;
   /** The line of the scenario's text, from 1; null if the problem has no place in the text. */
@@ -53,13 +53,13 @@ export interface StoppedRun {
 }
 
 export interface PageState {
-  /** The scenario as it is set now. */
+  /** The current scenario. */
   scenario: Table;
   /** The scenario of the last check, with every parameter of its laws. */
   complete: Table;
   name: string;
   description: string;
-  /** The scenario of the last check as TOML: what the address of the page holds. */
+  /** The scenario of the last check as TOML, as in the address of the page. */
   toml: string;
   /** The text in the editor. */
   text: string;
@@ -72,7 +72,7 @@ export interface PageState {
   addedKeys: Path[];
   /** The last result; undefined until the first run of a scenario ends. */
   run: ObservedRun | undefined;
-  /** `run` belongs to the scenario as it is set now; false during a drag. */
+  /** `run` belongs to the current scenario; false during a drag. */
   isCurrent: boolean;
   /** The result before the last gesture, drawn dashed. */
   previousRun: ObservedRun | undefined;
@@ -81,13 +81,13 @@ export interface PageState {
   /** The replications have ended. */
   isReplicated: boolean;
   isBusy: boolean;
-  /** The simulated share of the current run, from 0 to 1; undefined if no long run goes on. */
+  /** The simulated share of the current run, from 0 to 1; undefined without a long run. */
   progress: number | undefined;
   /** The question before a long run; undefined without one. */
   question: string | undefined;
-  /** What the last Stop ended, in words; undefined after the next change. */
+  /** Description of the work that the last Stop ended; undefined after the next change. */
   stopped: string | undefined;
-  /** The run that the last Stop ended, whose beginning can be shown; undefined if there is none. */
+  /** The run that the last Stop ended, if its beginning can be shown; else undefined. */
   part: StoppedRun | undefined;
   kept: KeptSetting | undefined;
   lesson: LessonPlace | undefined;
@@ -96,7 +96,7 @@ export interface PageState {
   problem: PageProblem | undefined;
   /** Upper estimates of a run of the scenario; undefined before the first check. */
   cost: CheckedScenario["cost"] | undefined;
-  /** What is wrong with the link of the page. It stays on the page until the reader changes something. */
+  /** A problem of the page's link. It stays on the page until the reader changes something. */
   linkProblem: PageProblem | undefined;
   takes: { a?: Take; b?: Take };
 }
@@ -139,7 +139,7 @@ interface Subscription<State> {
   react: (state: Readonly<State>) => void;
 }
 
-/** Holds a state and calls those who subscribed to the keys that changed. */
+/** Contains a state, and calls the subscribers of changed keys. */
 export class Store<State extends object> {
   private readonly subscriptions: Subscription<State>[] = [];
 

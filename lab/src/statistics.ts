@@ -9,9 +9,9 @@ const T = [
 
 /** A sample of n shows less skewness than its population has: it counts 1 + FEW/n times. */
 const FEW = 15;
-/** The longer side is at most so many times as long as Student's t makes it. */
+/** The longer side is at most this many times its length by Student's t. */
 const MOST_EXTENDED = 3;
-/** The shorter side loses up to this share, all of it where the longer side is twice as long. */
+/** The shorter side loses up to this share, all of it if the longer side is twice as long. */
 const MOST_SHORTENED = 0.05;
 
 export interface Interval {

@@ -7,11 +7,11 @@ export interface Trace {
   lengths: number[];
   /** The rate of each step, bit/s. */
   rates: number[];
-  /** Of Mahimahi: the number of opportunities of 1504 bytes in each millisecond. */
+  /** For Mahimahi: the number of opportunities of 1504 bytes in each millisecond. */
   opportunities?: number[];
 }
 
-/** A file that holds no trace. The message says where and what to write. */
+/** A file without a valid trace. The message states place and remedy. */
 export class TraceError extends Error {}
 
 const OPPORTUNITY_BITS = 1504 * 8;
@@ -99,7 +99,7 @@ function parseMahimahi(lines: readonly Line[], name: string): Trace {
     throw new TraceError(`${name} lasts no time, because its last line is 0: write times in ms, the last above 0`);
   }
   const opportunities = new Array<number>(last).fill(0);
-  // An opportunity at t ms is sent in the millisecond before it; what comes at 0 goes to the first.
+  // An opportunity at t ms belongs to the millisecond before it; one at 0 belongs to the first.
   for (const time of times) opportunities[Math.max(time, 1) - 1] = (opportunities[Math.max(time, 1) - 1] ?? 0) + 1;
   const [lengths, rates]: [number[], number[]] = [[], []];
   for (const [index, count] of opportunities.entries()) {

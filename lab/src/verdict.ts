@@ -75,7 +75,7 @@ export const MOST_FROZEN = 0.1;
 
 const millis = (seconds: number) => `${Math.round(seconds * 1000)} ms`;
 
-/** What the streams of a session were like: speech, then pictures. */
+/** Describes the streams of a session: speech, then pictures. */
 function streams(of: MediaGroup): string {
   const found: string[] = [];
   if (of.audio_mos !== null) {
@@ -121,7 +121,7 @@ function ofSessions(run: ObservedRun, scores: ReadonlyMap<string, Interval>): Ve
   });
 }
 
-/** Delay, loss and the longest gap of calls whose codec has no impairment factor. */
+/** Delay, loss and the longest gap of calls with a codec without an impairment factor. */
 function unrated(run: ObservedRun, group: string): string {
   const flow = run.flows.find((row) => row.group === group);
   const [mouthToEar, missed, gap] = [flow?.mouth_to_ear_s, flow?.missed_ratio, flow?.longest_gap_s];

@@ -1,5 +1,5 @@
-// The engine's thread: it receives the compiled module first, then one request after the other. A thread that receives the packed
-// engine instead answers with the module.
+// The engine's thread: it receives the compiled module first, then requests in order. A thread that receives the packed
+// engine instead returns the module.
 
 import { Instance } from "./instance";
 import { decodeLzma } from "./lzma";

@@ -1,4 +1,4 @@
-// The engine as it is built, for tests in Node.
+// The built engine, for tests in Node.
 
 import { readFileSync } from "node:fs";
 import { Instance } from "../src/instance";

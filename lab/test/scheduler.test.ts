@@ -1,4 +1,4 @@
-// The scheduler with engines whose answers the test gives by hand.
+// The scheduler with engines that the test controls.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Control } from "../src/controls";
@@ -31,7 +31,7 @@ class ManualEngine implements EngineClient {
     for (const { reject } of this.pending.splice(0)) reject(new CancelledError("cancelled"));
   }
 
-  /** Answers the oldest request, and lets the scheduler go on. */
+  /** Completes the oldest request, and lets the scheduler continue. */
   async answer(json: object, took = 0): Promise<Request> {
     const pending = this.pending.shift();
     if (!pending) throw new Error("no request is pending");
@@ -104,7 +104,7 @@ describe("the scheduler", () => {
 
   test("refuses a mistake with the line that the engine names, and does not run", async () => {
     const opened = scheduler.open("text", "x.toml");
-    // The place in the prose is another one: only the field counts.
+    // The position in the text differs; only the field counts.
     const message = "error --> x.toml:9:9";
     await background.answer({ ok: false, message, problems: [{ line: null }, { line: 3, column: 1 }] });
     expect(await opened).toBe(false);

@@ -75,7 +75,7 @@ describe("the verdict", () => {
     );
     expect(texts[0]?.band).toBe("poor");
     expect(texts[2]?.text).toMatch(/^The stream of other is good: MOS \d\.\d\d of the worst stream\.$/);
-    // Sessions are not told a second time by what they lose.
+    // Sessions do not appear a second time with their losses.
     expect(texts.map(({ text }) => text).filter((text) => text.startsWith("call gets"))).toEqual([]);
     expect(texts.at(-1)?.text).toMatch(/^upload gets [\d.]+ Mb\/s\.$/);
   });
@@ -117,7 +117,7 @@ test("measures of sessions are compared between settings", () => {
   for (const label of ["MOS of the worst stream of call", "Freezes of call", "Picture height of other"]) {
     expect(labels).toContain(label);
   }
-  // As of other groups, their goodput is there, too.
+  // Their goodput is shown, as for other groups.
   expect(labels).toContain("Goodput of call");
 });
 

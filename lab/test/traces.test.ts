@@ -1,4 +1,4 @@
-// Traces as the page reads them, next to the Python package where it is installed.
+// Traces in the page, compared with the Python package if it is installed.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";

@@ -47,7 +47,7 @@ function render(state: Readonly<PageState>): void {
   find("compare-rows").replaceChildren(...rows.map(rowOf));
 }
 
-/** The keys whose values differ, for readers; at most twelve. */
+/** The keys with different values, for readers; at most twelve. */
 function differences(a: Table, b: Table): string[] {
   const valuesOf = (scenario: Table) =>
     new Map([...leaves(scenario)].map(([path, value]) => [formatPath(path, scenario), String(value).slice(0, 40)]));

@@ -22,7 +22,7 @@ export function connectHistoryPanel(store: PageStore, address: Address): void {
   });
 }
 
-/** Whether the browser undoes what is written there. */
+/** Whether the browser undoes input in this element. */
 function isText(target: EventTarget | null): boolean {
   if (target instanceof HTMLTextAreaElement) return true;
   return target instanceof HTMLInputElement && ["text", "number", "search"].includes(target.type);

@@ -1,4 +1,4 @@
-// Lessons: a prediction, the engine's answer, looks at the settings, and a task that the reader does with the controls.
+// Lessons: a prediction, the engine's result, looks at the settings, and a task that the reader solves with the controls.
 
 import { find, setPressed, setText } from "../dom";
 import { LESSONS, type Lesson, type Means, meansOf, stepsOf } from "../lessons";
@@ -13,13 +13,13 @@ const BINS = 60;
 const NO_PREDICTION = -1;
 
 export class LessonPanel {
-  /** The engine's answers, by lesson. */
+  /** The engine's results, by lesson. */
   private readonly means = new Map<string, Means>();
   private measuring: string | undefined;
   private shownHints = 0;
   private shownPlace = "";
 
-  /** `engine` computes the answers next to the runs of the page. */
+  /** `engine` computes the results in parallel with the runs of the page. */
   constructor(
     private readonly store: PageStore,
     private readonly scheduler: Scheduler,
@@ -64,7 +64,7 @@ export class LessonPanel {
     if (step < 0 || step >= stepsOf(lesson)) return;
     const { lesson: before } = this.store.state;
     const predicted = before?.id === lesson.id ? before.predicted : undefined;
-    // The run on the page is the step's before: a task is not judged by it.
+    // The run on the page belongs to the step before, so the task must not use it.
     this.store.update({ lesson: { id: lesson.id, step, predicted }, isCurrent: false });
     find("lesson").scrollIntoView({ block: "start" });
     const look = lesson.looks[step - 1];
@@ -240,7 +240,7 @@ export class LessonPanel {
     return table;
   }
 
-  /** Says whether the current run does the task. */
+  /** Shows whether the current run solves the task. */
   private renderTask({ run, isCurrent, scenario }: Readonly<PageState>): void {
     const { current } = this;
     if (!run || !isCurrent || !current || current.place.step < stepsOf(current.lesson) - 1) return;

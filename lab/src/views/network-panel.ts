@@ -1,4 +1,4 @@
-// Editing of the network: what is chosen in the drawing, and forms that add links and flows. Each edit is checked by the engine.
+// Editing of the network: the selection in the drawing, and forms that add links and flows. The engine checks each edit.
 
 import { find, setText } from "../dom";
 import {
@@ -324,7 +324,7 @@ export class NetworkPanel {
     else await this.edit(expanded, "The preset is written out as links.");
   }
 
-  /** Runs an edited scenario, or says why the engine refuses it. */
+  /** Runs an edited scenario, or shows why the engine refuses it. */
   private async edit(scenario: Table, done: string, closes = false): Promise<void> {
     const refused = await this.scheduler.edit(scenario);
     if (refused !== undefined) {

@@ -1,4 +1,4 @@
-// A drawing of the network: nodes in the order in which flows cross them, and the queue of the bottleneck. Nodes and links are
+// A drawing of the network: nodes in the order of the flows' paths, and the queue of the bottleneck. Nodes and links are
 // buttons: a pointer or the arrow keys choose one.
 
 import type { Network, NetworkLink, ObservedRun } from "../protocol";
@@ -22,7 +22,7 @@ function element(name: string, attributes: Record<string, string | number>, text
 export function layout(network: Network): Map<number, [number, number]> {
   const links = network.links ?? [];
   const column = new Map<number, number>();
-  // Of flows in both directions over a link the first group's decides; the others are followed backwards.
+  // If flows cross a link in both directions, the first group's direction decides; the others are followed backwards.
   const leads = new Set<string>();
   const isBackwards = ({ from, to }: NetworkLink): boolean => leads.has(`${to}>${from}`);
   for (const link of network.groups.flatMap(({ forward }) => forward ?? []).map((index) => links[index])) {
@@ -44,7 +44,7 @@ export function layout(network: Network): Map<number, [number, number]> {
       }
     }
   }
-  // Nodes that no flow crosses stand next to their neighbours. Of the hosts of a group only the first pair is drawn.
+  // Nodes that no flow crosses stand next to their neighbours. Only the first pair of a group's hosts is drawn.
   const crossed = new Set([...column.keys()].map((node) => network.nodes?.[node]));
   const isMember = (node: number): boolean => {
     const name = network.nodes?.[node] ?? "";
@@ -73,7 +73,7 @@ export function layout(network: Network): Map<number, [number, number]> {
   return places;
 }
 
-/** What of the drawing is chosen: a link direction by its name, a node by its name, or a flow by its index. */
+/** The selection in the drawing: a link direction by its name, a node by its name, or a flow by its index. */
 export type Pick = { kind: "link"; name: string } | { kind: "node"; name: string } | { kind: "flow"; index: number };
 
 const keyOf = (pick: Pick): string => (pick.kind === "flow" ? `flow:${pick.index}` : `${pick.kind}:${pick.name}`);
@@ -106,7 +106,7 @@ export class NetworkView {
     }).observe(place);
   }
 
-  /** Shows what is chosen. */
+  /** Shows the selection. */
   select(pick: Pick | undefined): void {
     this.selected = pick ? keyOf(pick) : "";
     for (const one of this.elements()) one.setAttribute("aria-pressed", String(one.dataset.pick === this.selected));
@@ -233,7 +233,7 @@ export class NetworkView {
     this.moveTo(undefined);
   }
 
-  /** One direction of each link: the one that flows cross. */
+  /** The direction of each link that flows cross. */
   private directions(links: readonly NetworkLink[], crossed: ReadonlyMap<number, number[]>): number[] {
     const chosen = new Map<string, number>();
     for (const [index, { from, to }] of links.entries()) {

@@ -46,7 +46,7 @@ export class PacketPanel {
     });
   }
 
-  /** The scenario as it is set now is being run. */
+  /** The current scenario is running. */
   private get isRunAwaited(): boolean {
     const { run, isCurrent, isBusy } = this.store.state;
     return isBusy && (!run || !isCurrent);

@@ -36,11 +36,11 @@ interface Panel {
   title: string;
   unit: string;
   lines: Line[];
-  /** The end of the vertical axis, if not that of the values. */
+  /** The end of the vertical axis; by default the values' end. */
   top?: number;
 }
 
-/** A bound of more than so many times the other lines is off the axis: they could not be read next to it. */
+/** A bound of more than this many times the other lines is off the axis; otherwise the lines would be unreadable. */
 const OFF = 3;
 
 const largest = (lines: readonly Line[]): number =>
@@ -172,13 +172,13 @@ export function narrowestLink(run: ObservedRun, group: string): NetworkLink | un
 }
 
 /**
- * What a media session's controller estimates next to what the narrowest link of its path carries, for the session with the
- * narrowest path; and the pictures of all sessions.
+ * A media session's estimate and the rate of the narrowest link of its path, for the session with the narrowest path; and the
+ * pictures of all sessions.
  */
 function ofSessions(run: ObservedRun, bins: number): Panel[] {
   const sessions = run.session_series.filter(({ time_s }) => time_s.length);
   if (!sessions.length) return [];
-  // A sample says what held since the one before it.
+  // A sample holds since the one before it.
   const line = (times: number[], values: number[]): (number | null)[] => {
     const found: (number | null)[] = new Array(bins).fill(null);
     let sample = 0;
@@ -295,7 +295,7 @@ interface Figure {
 
 export class Plots {
   private readonly drawn = new Map<string, Figure>();
-  /** The end of the vertical axis of a figure, if not that of its values. */
+  /** The end of the vertical axis of a figure; by default its values' end. */
   private tops = new Map<string, number | undefined>();
   /** Called with the time under the pointer. */
   onTime: (seconds: number | undefined) => void = () => {};
@@ -343,7 +343,7 @@ export class Plots {
     const withCapacity = (panel: Panel): Panel => {
       if (!capacity) return panel;
       if (panel.id === "throughput") return { ...panel, lines: [...panel.lines, capacity] };
-      // What follows a trace replaces the nominal rate.
+      // The rate of a trace replaces the nominal rate.
       return { ...panel, lines: panel.lines.map((line) => (line.label === capacity.label ? capacity : line)) };
     };
     const now = panels(run).map((panel) => readable(withCapacity(panel)));

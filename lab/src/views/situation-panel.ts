@@ -1,4 +1,4 @@
-// The choice of a situation: one of the page's own scenarios.
+// The choice of a situation: one of the page's scenarios.
 
 import { find } from "../dom";
 import { SITUATIONS } from "../opening";
