@@ -1,4 +1,4 @@
-"""What was expected before anything was measured, W1 to W22, each with its test.
+"""Expectations before the first run, W1 to W22, each with its test.
 
 The numbers in the claims are ours where RFC 8836 and RFC 8867 give none; they were fixed before the first run. RFC
 8868 §3 gives the bound on ratios of rates, a third to three.
@@ -51,7 +51,7 @@ def _most(case: str, of: Callable[[str], Measure], line: float) -> Callable[[Dat
 def _queues(
     case: str, of: Callable[[str], Measure], one: str, line: float = 0.0
 ) -> Callable[[Data], Evidence]:
-    """A queue against drop-tail, for each controller of today."""
+    """Compares a queue with drop-tail, for each current controller."""
 
     def test(data: Data) -> Evidence:
         found = data.measured(of(case), case).select(queue=[one, p.TAIL], controller=list(p.TODAY))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def named(text: str) -> tuple[str, dict[str, Any]]:
-    """A rate controller as it is asked for: its label, and what a session sets for it.
+    """A rate controller on the command line: its label, and its settings for a session.
 
     Args:
         text: A name, a table (`{ name = "fixed", rate = "1 Mb/s" }`), or the file of a policy.

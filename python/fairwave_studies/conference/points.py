@@ -1,4 +1,4 @@
-"""What is simulated: the cases of RFC 8867, each with every rate controller and every queue."""
+"""The scenarios: the cases of RFC 8867, each with every rate controller and every queue."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ SECTIONS: Mapping[str, str] = {
     ECN: "6.2",
     BOTTLENECKS: "6.3",
 }
-"""Id of a case, which is that of its grid, to its section of RFC 8867."""
+"""Id of a case, also the id of its grid, to its section of RFC 8867."""
 
 MULTIPLE = (SEVERAL, COMPETING, WEB)
 """Cases with several sessions in one group."""
 
 BESIDE_TCP = (TCP, TCP_DEEP, WEB)
-"""Cases in which sessions compete with TCP."""
+"""Cases with sessions that compete with TCP."""
 
 PAUSED = "paused"
 """The session of §5.8 that pauses."""
@@ -62,7 +62,7 @@ CONTROLLERS: Mapping[str, Mapping[str, Any]] = {
     AIAMD: {"control": "aiamd", **_MARKS_SEEN},
     RTCP: {"control": "rtcp"},
 }
-"""Name of a rate controller to what a session sets for it: feedback as each was made for."""
+"""Name of a rate controller to its settings for a session, with the feedback that it was made for."""
 
 TODAY = (GCC, SCREAM, NADA)
 """Made for calls; the others adapt the papers' transports to the same media."""
@@ -81,7 +81,7 @@ QUEUES: Mapping[str, Mapping[str, Any]] = {
 """Name of a queue to its table, without its capacity, which is the case's."""
 
 MARKING = (CODEL, PIE)
-"""Queues that mark only where they are told to (§6.2); the others mark what understands marks in any case."""
+"""Queues that mark only if the scenario asks for it (§6.2). The others mark all traffic that understands marks."""
 
 MEDIA: Mapping[str, Any] = {
     "kind": "media",
@@ -98,7 +98,7 @@ DELAY = 49.0
 
 
 def _buffer(megabits: float, milliseconds: float = 300.0) -> dict[str, Any]:
-    """Room for so many milliseconds at the reference capacity."""
+    """A buffer of this many milliseconds at the reference capacity."""
     return {"bytes": round(megabits * 1e6 / 8 * milliseconds / 1e3)}
 
 
@@ -151,7 +151,7 @@ BACK = ((0, 2.0), (35, 0.8), (70, 2.0))
 """Capacity of the way back in §5.3."""
 
 RATES: Mapping[str, Sequence[tuple[float, float]]] = _RATES
-"""Capacity of the bottleneck over time where it changes: seconds, Mb/s (Tables 1 to 3)."""
+"""Capacity of the bottleneck over time in cases with changes: seconds, Mb/s (Tables 1 to 3)."""
 
 
 def _variable(case: str) -> Scenario:
@@ -289,7 +289,7 @@ def sessions(case: str) -> list[str]:
 
 
 def heard(case: str) -> list[str]:
-    """The sessions whose speech and pictures are rated: one that pauses would be rated for its pause."""
+    """The sessions with rated speech and pictures, without a session that pauses: the pause would spoil its rating."""
     return [group for group in sessions(case) if group != PAUSED]
 
 
@@ -309,7 +309,7 @@ def _controllers(case: str) -> dict[str, dict[str, Any]]:
 
 
 def _queues(case: str) -> dict[str, dict[str, Any]]:
-    # A law's own key goes with its discipline, and the capacity is the case's: only the discipline differs.
+    # The capacity is the case's, so only the disciplines and their parameters differ.
     found: dict[str, dict[str, Any]] = {}
     table = scenario(case).to_dict()
     capacities: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What is measured of each case, after RFC 8868 §3."""
+"""The measures of each case, after RFC 8868 §3."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairwave.tables import Table
 
 SETTLED = 0.25
-"""A target has settled where it stays within this share of the mean of the last seconds of its phase."""
+"""A target is settled within this share of its mean over the last seconds of its phase."""
 
 LAST = 10.0
 """How many of the last seconds of a phase are its steady state."""
@@ -54,7 +54,7 @@ def rate(case: str) -> Measure:
 
 
 USED = measures.link("utilisation", p.LINK, "utilisation")
-"""What all flows together get of the bottleneck's capacity over the run, 0 to 1."""
+"""Share of the bottleneck's capacity that all flows together use over the run, 0 to 1."""
 
 QUEUEING = measures.link("mean_wait_s", p.LINK, "queueing delay", "ms", 1e3)
 """Mean time that packets wait at the bottleneck, ms."""
@@ -213,7 +213,7 @@ def _rate_between(rows: Table, begins: float, ends: float) -> float:
 
 @cache
 def regained() -> Measure:
-    """§5.8: what the paused session gets in the last 30 s over what it got in the 20 s before its pause."""
+    """§5.8: rate of the paused session in the last 30 s over its rate in the 20 s before its pause."""
 
     def value(rows: Table) -> float:
         mine = rows.only(group=p.PAUSED)
@@ -229,7 +229,7 @@ def regained() -> Measure:
 
 @cache
 def preference() -> Measure:
-    """§6.1: what the video of priority 2 receives over that of priority 1, in the last seconds."""
+    """§6.1: received rate of the video with priority 2 over the video with priority 1, in the last seconds."""
 
     def value(rows: Table) -> float:
         end = float(rows.numbers("time_s").max()) - 1.0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 ALIKE = 0.1
-"""Losses that differ by so many percentage points or less count as equal: printed zeros must be allowed noise."""
+"""Losses count as equal up to this many percentage points, since printed zeros need room for noise."""
 
 PARTS: Mapping[str, Measure] = {
     QUEUE: q.QUEUE_LOSS,
@@ -42,7 +42,7 @@ _means: WeakKeyDictionary[Any, dict[tuple[str, str], dict[frozenset[tuple[str, s
 
 
 def mean(data: Data, measure: Measure, grid: str, **labels: str) -> float:
-    """Mean over replications at one point; not a number where it was not simulated or does not apply."""
+    """Mean over replications at one point; NaN if it was not simulated or does not apply."""
     known = _means.setdefault(data, {})
     key = (measure.id, grid)
     if key not in known:
@@ -68,7 +68,7 @@ class LossCell:
         part: Row of the table: queue, final user, total.
         ours: Measured, by victim, %.
         theirs: Printed, by victim, %.
-        swapped: Pairs of victims that stand the other way round here.
+        swapped: Pairs of victims in reverse order here.
     """
 
     case: str
@@ -80,7 +80,7 @@ class LossCell:
 
     @property
     def agrees(self) -> bool:
-        """Whether no two victims stand the other way round."""
+        """Whether all victims have the paper's order."""
         return not self.swapped
 
 
@@ -106,7 +106,7 @@ def _way(a: float, b: float) -> int:
 
 
 def explain_swaps(data: Data, grid: str, order: LossCell) -> str:
-    """What was measured where two victims stand the other way round."""
+    """Measured reasons why two victims have the reverse order."""
     words = []
     for pair in order.swapped:
         parts = []
@@ -135,10 +135,10 @@ DELAYS: Sequence[tuple[str, Measure, Mapping[str, Mapping[str, float]]]] = (
 
 
 def compared(data: Data) -> pl.DataFrame:
-    """Every number of Tables 5 to 7 beside ours.
+    """Every number of Tables 5 to 7 next to ours.
 
-    Columns `table`, `quantity`, `case`, `queue`, `victim`, `here`, `paper`, `unit`; `here` is not a number where
-    nothing was simulated.
+    Columns `table`, `quantity`, `case`, `queue`, `victim`, `here`, `paper`, `unit`; `here` is NaN if nothing was
+    simulated.
     """
     rows: list[tuple[str, str, str, str, str, float, float, str]] = []
     for what, measure, theirs in DELAYS:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairwave_study.readings import Reading
 
 OVER = [one for one in texts.factors(__file__, {}) if one.id in ("red", "red-unit", "thresholds", "load-s1")]
-"""The factors whose values have thresholds of their own."""
+"""The factors with different thresholds for each value."""
 
 TARGET_MS = published.QUEUEING_MS["CA1"][p.TAIL]
 """Table 5."""

@@ -23,7 +23,7 @@ def _found(data: Data) -> str:
 
 
 def calibrations(case: Case) -> list[Calibration]:
-    """What was set so that a printed number comes out, under a reading."""
+    """The calibration to a printed number."""
     reading = case.reading
     chosen = p.thresholds(reading)
     return [

@@ -1,17 +1,16 @@
-"""What paper 004 asserts, Q1 to Q32, each with its test; what joins several assertions is judged part by part.
+"""Tests of the assertions of paper 004, Q1 to Q32. Compound assertions are judged part by part.
 
-**How words are read.** Throughputs are *nearly equal* when the largest and the smallest class differ by less than 10
-percentage points of what the link carries. The paper's own example, CA2, has 34, 35 and 31 %. A class gets *about what
-it needs* within as many points of the link. TCP is *not significantly* reduced, *not harmed* and *not noticeably*
-affected when it keeps 90 % of its throughput. A class gets *what it needs* when 95 % of what it brings gets through. In
-CA6, where the paper prints a share, it gets what it needs when it has its share of the load (within a tenth). *Almost
-nothing* lost is less than 1 % (the paper's largest such cell is 0.74 %). *Drastically* less is less than half. A
-class's *need* is the smaller of its input and a third of the link. *About twice* is 1.5 to 2.5 times. *More equitable*
-is a higher index of Jain over the three classes. Losses that differ by 0.1 points are alike, since the paper prints
-zeros. A distribution of delays lies lower when its median and its ninetieth percentile do. The other schemes are
-Drop-Tail and Drop-Front, which the paper measures. *In general* is on average over cases and victims: the paper's own
-Table 6 has exceptions. A sentence is correct as §4.4.2 prints it: nothing in it was added or substituted; another
-wording asks for no word missing, too.
+**Meaning of the words.** Throughputs are *nearly equal* if the largest and the smallest class differ by less than 10
+percentage points of the carried traffic. The paper's example, CA2, has 34, 35 and 31 %. A class gets *about what it
+needs* within 10 points of the link. TCP is *not significantly* reduced, *not harmed* and *not noticeably* affected if
+it keeps 90 % of its throughput. A class gets *what it needs* if 95 % of its input gets through. In CA6, with a printed
+share, it gets what it needs if it has its share of the load (within a tenth). *Almost nothing* lost is less than 1 %
+(the paper's largest such cell is 0.74 %). *Drastically* less is less than half. A class's *need* is the smaller of its
+input and a third of the link. *About twice* is 1.5 to 2.5 times. *More equitable* is a higher Jain index over the three
+classes. Losses within 0.1 points are alike, since the paper prints zeros. One distribution of delays is lower than
+another if its median and its ninetieth percentile are. The other schemes are Drop-Tail and Drop-Front, which the paper
+measures. *In general* is on average over cases and victims: the paper's Table 6 has exceptions. A sentence is correct
+as in §4.4.2: no word was added or substituted. Another wording also requires that no word is missing.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ NEARLY_EQUAL = 10.0
 KEPT = 0.10
 """Share of its throughput that a class may lose without that being significant, harm or noticeable."""
 THROUGH = 95.0
-"""% of what a class brings that gets through where it gets what it needs."""
+"""% of its input that gets through if a class gets what it needs."""
 TWICE = (1.5, 2.5)
 """What 'approximately a double share' is."""
 ALMOST_NOTHING = 1.0
@@ -129,7 +128,7 @@ def _penalised(
     against: Sequence[str] = (SEL_SCHEME, TAIL_SCHEME),
     factor: float = 1.0,
 ) -> Evidence:
-    """Other UDP has less in CA2 under PUNSI than a part of what it has otherwise."""
+    """Under PUNSI, other UDP has less in CA2 than a given part of its throughput under the other scheme."""
     if punsi not in data.measured(q.OUT, p.PUNSI).labels("scheme"):
         return Evidence([])
     ours = _scheme(data, q.OUT, "CA2", punsi, "other-udp")
@@ -241,13 +240,13 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 
 
 UNDERSTOOD = q.SHARE
-"""What is understood is a share in %, and a difference of it counts as one of any share does."""
+"""Recognition is a share in %, so its differences count like those of any share."""
 
 Gain = Callable[[str, str, str, Sequence[str]], "np.ndarray[Any, np.dtype[np.float64]]"]
 
 
 def _gains(data: Data, method: str) -> Gain | None:
-    """How much more is understood under Drop-Sel than under a rival, seed by seed; None when nobody listened."""
+    """Advantage in recognition under Drop-Sel over a rival, per seed; None if no call was recorded."""
     found = recognition.heard(data)
     if found.missing:
         return None
@@ -286,7 +285,7 @@ def _understood(data: Data, column: str, method: str = recognition.METHODS[0]) -
 
 
 def _farthest(data: Data, *columns: str, method: str = recognition.METHODS[0]) -> Evidence:
-    """The gain of B4 to B6 exceeds that of the others."""
+    """The gain of B4 to B6 exceeds the gain of the others."""
     gain = _gains(data, method)
     if gain is None:
         return Evidence([])
@@ -312,7 +311,7 @@ def _q12(data: Data, rivals: Sequence[str] = (p.DROP_SEL,)) -> Evidence:
 
 
 def _share_through(data: Data, name: str, grid: str, **place: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """What a class gets through of what it brings, seed by seed."""
+    """The share of a class's input that gets through, per seed."""
     place["class"] = name
     out, into = (data.measured(one, grid).samples(**place) for one in (q.OUT, q.IN))
     return out / np.where(into > 0, into, np.nan)
@@ -322,7 +321,7 @@ CA8_RED = {"case": "CA8", "queue": "RED"}
 
 
 def _gets_through(data: Data, name: str) -> Evidence:
-    """What a class gets through in CA8 under Drop-Sel."""
+    """The share of a class's input that gets through in CA8 under Drop-Sel."""
     through = 100 * _share_through(data, name, p.ON_OFF, victim=p.DROP_SEL, **CA8_RED)
     return Evidence([Comparison(f"{q.CLASS_TITLES[name]} through", through, THROUGH, unit="%")])
 
@@ -341,7 +340,7 @@ def _equal_in_ca6(data: Data) -> Evidence:
 
 
 def _udp_share_in_ca6(data: Data) -> Evidence:
-    """Other UDP's part of the throughput against its part of the load, of which a tenth may be missing."""
+    """Other UDP's part of the throughput minus its part of the load; a tenth may be missing."""
     other = data.measured(q.SHARE, p.ON_OFF).samples(**CA6_AVQ, **{"class": "other-udp"})
     return Evidence([Comparison("other UDP, share", other, 0.9 * p.CASES["CA6"][1], unit="%")])
 
@@ -578,10 +577,10 @@ TESTS: Mapping[str, Test | Mapping[str, Test]] = {
         "REM": lambda data: _far_gain(data, "printed", "REM", p.TAIL),
     },
 }
-"""The test of each claim, or those of its parts by name."""
+"""Claim to its test, or to the tests of its parts."""
 
 HEARD = ("Q11", "Q18", "Q32")
-"""Claims about what is understood: judged where calls are recorded and listened to, which costs too much to explore."""
+"""Claims about recognition. They need recorded calls, which cost too much for an exploration."""
 
 WORDINGS: Mapping[str, Mapping[str, Test]] = {
     "Q1": {"the others unequal in CA2, too": lambda data: _unequal(data, "CA1", "CA2")},

@@ -1,8 +1,7 @@
 """Why claims of paper 004 come out as they do: a mechanism on and off, on seeds that nothing else uses.
 
-Each experiment switches one thing after another that a reading or a parameter of the queue sets; what the claim
-compares and the quantities beside it are measured on every side under the same seeds. All numbers in the words come
-from there.
+Each experiment switches one factor or parameter of the queue after another. Every side measures the claim's comparisons
+and the quantities under the same seeds. All numbers in the paragraphs come from these runs.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def _taken(measure: Measure, grid: str, **place: str) -> Quantity:
 
 
 def _left(data: Data) -> NDArray[np.float64]:
-    """What UDP leaves of the link in CA3, by what it brings under Drop-Sel, Mb/s."""
+    """The rest of the link that UDP leaves in CA3, by UDP's input under Drop-Sel, Mb/s."""
     place = {"case": "CA3", "queue": "RED", "victim": p.DROP_SEL}
     into = data.measured(q.IN, p.ALWAYS_ON)
     voice, other = (into.samples(**place, **{"class": name}) for name in ("voice", "other-udp"))
@@ -91,7 +90,7 @@ FROM_TABLE_5 = "from Table 5, wait (ms)"
 
 
 def _from_table_5(data: Data) -> NDArray[np.float64]:
-    """How far mean queueing delays are from Table 5's cells, of which one is calibrated: the mean over them."""
+    """Mean distance of queueing delays from Table 5's cells. One of the cells is calibrated."""
     waits = data.measured(q.QUEUEING, p.ALWAYS_ON)
     several = [
         abs(waits.samples(case=case, queue="RED", victim=victim) - theirs)
@@ -134,7 +133,7 @@ APART = {part: f"from Table 6, {part} (%)" for part in (published.QUEUE, publish
 
 
 def _total_loss(queue: str) -> Quantity:
-    """What voice loses in all in CA5, mean over victims."""
+    """Total loss of voice in CA5, mean over victims."""
 
     def taken(data: Data) -> NDArray[np.float64]:
         measured = data.measured(q.TOTAL_LOSS, p.ON_OFF)

@@ -1,8 +1,8 @@
 """Why claims come out as they do: the numbers behind a verdict, the mechanism, and the assumption on which it hangs.
 
-The numbers in these words are computed from the runs. The exploration (`fairwave study dropping --explore N`) says what
-other readings of the paper make of a claim. The words name the factors on which a claim is likely to hang, with the
-values to put into a file for `--reading`.
+All numbers in these texts are computed from the runs. The exploration (`fairwave study dropping --explore N`) shows
+each claim in other readings of the paper. The texts name the factors that may decide a claim, with the values for a
+file for `--reading`.
 """
 
 from __future__ import annotations
@@ -438,4 +438,4 @@ NOTES: tuple[Callable[[Data], str], ...] = (
 EXPLANATIONS: Mapping[str, Mapping[Verdict, Callable[[Data], str]]] = {
     f"Q{number}": dict.fromkeys(Verdict, note) for number, note in enumerate(NOTES, 1)
 }
-"""By claim. The notes speak of numbers and mechanisms, not of the verdict, and stand whatever it is."""
+"""By claim. The notes give numbers and mechanisms, so they hold for any verdict."""

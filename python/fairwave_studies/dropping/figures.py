@@ -42,16 +42,16 @@ def _bars(
     place: Mapping[str, str],
     printed: Mapping[str, Sequence[float]],
 ) -> pl.DataFrame:
-    """One panel, as the paper has it: per label and class what arrives at the queue (outline) and what leaves it.
+    """One panel as in the paper: per label and class the input of the queue (outline) and its output.
 
     Args:
         canvas: The canvas.
         data: The data.
         grid: Id of the grid.
-        axis: What stands along the horizontal: victims or schemes.
+        axis: The horizontal axis: victims or schemes.
         labels: Its labels, in order.
         place: Where: axes to labels.
-        printed: What the classes have of the throughput in the paper, in %, by label, where it is printed.
+        printed: The printed shares of the throughput in %, by label.
     """
     from fairwave_report import style
 
@@ -272,7 +272,7 @@ def _related(canvas: Canvas, data: Data, case: str) -> pl.DataFrame:
         found = [measured.interval(case=case, scheme=name) for name in names]
         least = measure.limits[0] if measure.scale == "mos" else 0.0
         widths = [one.mean - least for one in found]
-        # What a measure cannot be no whisker shows.
+        # Clip whiskers to the measure's limits.
         low, high = measure.limits
         below = [max(one.mean - max(one.low, low), 0.0) for one in found]
         above = [max(min(one.high, high) - one.mean, 0.0) for one in found]

@@ -1,8 +1,8 @@
-"""What is simulated: paper 004's scenarios S1 (CA1–CA4), S2 (CA5–CA8) and S3 (CA9, CA10), and what its Figure 7 adds.
+"""The scenarios of paper 004: S1 (CA1–CA4), S2 (CA5–CA8), S3 (CA9, CA10), and the additional cases of Figure 7.
 
-Each case is a division of one offered total among voice, other UDP and TCP; queues are RED, AVQ and REM, each with the
-victim rules that are compared. What the paper leaves open is set by a reading (`readings`), whose values are looked up
-here by name. RED's thresholds come from the one calibration (`CALIBRATED`).
+Each case divides one offered total among voice, other UDP and TCP. The queues are RED, AVQ and REM, each with the
+compared victim rules. A reading (`readings.toml`) closes the paper's gaps; this module looks up its values by name.
+RED's thresholds come from the one calibration (`CALIBRATED`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VICTIMS: Mapping[str, str] = {
     DROP_SEL: "drop-sel",
     GUARD: "voice-guard",
 }
-"""Victim rules by the paper's names; Voice-Guard is fairwave's own."""
+"""Victim rules by the paper's names; Voice-Guard is from fairwave."""
 
 PAPERS_VICTIMS = (TAIL, FRONT, DROP_SEL)
 """Those that the paper measures."""
@@ -65,15 +65,15 @@ VOICE_IS_MODEST = ("CA7", "CA8", "CA9", "CA10")
 
 MOSTLY_UDP = "66 % unresponsive"
 UNRESPONSIVE: Mapping[str, Shares] = {"half each": (33, 33, 34), "as in CA2": (44, 22, 34)}
-"""Figure 7b: 'unresponsive UDP sources generate the overall 66 % of workload'; how voice and other UDP share
-it is not said."""
+"""Figure 7b: 'unresponsive UDP sources generate the overall 66 % of workload'; the paper does not divide it between
+voice and other UDP."""
 
 RATE_BPS = 3_500_000
 """The dumbbell's bottleneck, and L1."""
 SECOND_RATE_BPS = 4_500_000
 """L2."""
 MEAN_PACKET = 500
-"""Bytes by which RED counts (ns-2)."""
+"""Packet size in bytes by which RED counts (ns-2)."""
 
 CALIBRATED: Mapping[tuple[str, str, str, str], float] = {
     ("1993", "bytes", "a third", "1.24 of the link"): 78.7,
@@ -132,10 +132,10 @@ class Extent:
 
     Attributes:
         duration: Length of each run in seconds; the paper's is 500.
-        always_on: Length of the runs of S1 and Figure 7, where nothing changes with time; `duration` when None.
+        always_on: Length of the runs of S1 and Figure 7, which do not change with time; `duration` when None.
         random: Whether Drop-Random is simulated too, which the paper names and does not measure.
         spoken: Whether CA7's calls are recorded, so that they can be listened to.
-        beyond: Whether what goes beyond the paper's figures is simulated.
+        beyond: Whether to simulate the cases beyond the paper's figures.
     """
 
     duration: float = 500
@@ -146,7 +146,7 @@ class Extent:
 
     @property
     def pace(self) -> float:
-        """By what sources' periods shrink, so that a run has all phases of the paper's 500 s; at most 1."""
+        """Factor for the sources' periods, so that a run has all phases of the paper's 500 s; at most 1."""
         return min(self.duration / PAPERS_SECONDS, 1.0)
 
 
@@ -154,11 +154,11 @@ PAPERS_SECONDS = 500
 PAPER = Extent()
 """The paper's lengths."""
 ESSENTIAL = Extent(duration=90, always_on=60, random=False, spoken=False, beyond=False)
-"""What claims need: S1 for a minute, S2 and S3 for 90 s in which sources take turns 5.6 times as fast."""
+"""Enough for the claims: S1 for a minute, S2 and S3 for 90 s with sources that take turns 5.6 times as fast."""
 
 
 def read(name: str) -> Scenario:
-    """A scenario that lies beside this module."""
+    """A scenario in the folder of this module."""
     return load(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -185,7 +185,7 @@ UDP_HEADER = 28
 """Bytes of UDP and IP."""
 
 TRANSFERS_BPS: Mapping[str, int] = {"262 kb/s": 262_000, "131 kb/s": 131_000, "524 kb/s": 524_000}
-"""What a transfer counts for while it is on, by reading."""
+"""Nominal rate of a transfer while it is on, by reading."""
 
 
 def on_parts(reading: Reading) -> tuple[float, float, float]:
@@ -198,7 +198,7 @@ def on_parts(reading: Reading) -> tuple[float, float, float]:
 
 
 def loads(case: str | Shares, reading: Reading) -> dict[str, Any]:
-    """A case's workload: what is offered while on, and how it is shared, by the reading of loads."""
+    """A case's workload: offered rates while on, and their shares, by the reading of loads."""
     parts = CASES[case] if isinstance(case, str) else case
     mean = False
     if case in S2_CASES:
@@ -236,7 +236,7 @@ def loads(case: str | Shares, reading: Reading) -> dict[str, Any]:
 
 
 def mixed(case: str | Shares, reading: Reading) -> dict[str, Any]:
-    """How many calls of each application a case has beside each other; CA7's are printed."""
+    """Number of concurrent calls of each application in a case; CA7's are printed."""
     if reading["mix"] != "equal numbers" or case == SPOKEN_CASE:
         return {}
     groups = {"a": 2, "b": 2, "c": 2} if case in S3_CASES else {"a": 2, "b-near": 1, "b-far": 1, "c": 2}
@@ -246,13 +246,13 @@ def mixed(case: str | Shares, reading: Reading) -> dict[str, Any]:
 EXCESS = 31 / 25
 """The load over the link: other UDP has 31 % of the link in CA2, its share of the load is 25 % (§4.2)."""
 FROM_LOSSES = 39 / (54 * (1 - 0.3894))
-"""The same of CA6 with AVQ and Drop-Sel: what voice has of the throughput (§4.2), its share of the load (Table 3), and
-the part of it that is dropped (Table 6)."""
+"""CA6 with AVQ and Drop-Sel: voice's share of the throughput (§4.2) and of the load (Table 3), and its dropped part
+(Table 6)."""
 FROM_NEED = 21 / 19
-"""The same by other UDP, which gets what it needs there (§4.2, Table 3)."""
+"""The same for other UDP, which gets what it needs there (§4.2, Table 3)."""
 
 BUFFERS_S: Mapping[str, float] = {"300 ms": 0.3, "150 ms": 0.15, "600 ms": 0.6}
-"""What a buffer holds, in seconds of its link."""
+"""Size of a buffer, in seconds of its link."""
 AVQ_BUFFERS_S: Mapping[str, float | None] = {
     "30 ms": 0.03,
     "114 ms": 50_000 * 8 / RATE_BPS,
@@ -267,7 +267,7 @@ LAWS: Mapping[str, Mapping[str, Any]] = {
     "ns-2.35": {"gentle": True, "wait": True, "max-p": 0.1},
     "ns-2 of 2004": {"gentle": True, "wait": True, "max-p": 0.1, "weight": 0.002},
 }
-"""RED's parameters by reading; what is left out ns-2.35 reckons from the rate."""
+"""RED's parameters by reading; ns-2.35 computes missing ones from the rate."""
 UNITS: Mapping[str, Mapping[str, Any]] = {
     "bytes": {"mode": "bytes"},
     "queue in bytes": {"mode": "bytes", "drop-by-size": False},
@@ -301,7 +301,7 @@ def calibrated(reading: Reading) -> float:
 
 
 def thresholds(reading: Reading, rate_bps: int = RATE_BPS, most: float | None = None) -> dict[str, Any]:
-    """RED's thresholds: calibrated, and growing with the rate so that they stand for the same wait.
+    """RED's thresholds: calibrated, and proportional to the rate so that they mean the same waiting time.
 
     Args:
         reading: The reading.
@@ -314,7 +314,7 @@ def thresholds(reading: Reading, rate_bps: int = RATE_BPS, most: float | None = 
 
 
 def capacity(seconds_: float, rate_bps: int, unit: str = "bytes") -> dict[str, Any]:
-    """A buffer of so many seconds of its link, in bytes or in packets of the mean size."""
+    """A buffer of this many seconds of its link, in bytes or in packets of the mean size."""
     held = rate_bps * seconds_ / 8
     return {"capacity": {"bytes": round(held)} if unit == "bytes" else {"packets": round(held / MEAN_PACKET)}}
 
@@ -329,8 +329,8 @@ def queue(
 ) -> dict[str, Any]:
     """A queue of `name` with a victim rule before a link of this rate.
 
-    Where sources take turns faster than the paper's, by `pace`, REM's price moves as much faster: it sums up what is
-    too much over minutes, so that what it comes to within a turn would be another.
+    If sources take turns faster than the paper's, by `pace`, REM's price moves faster by the same factor. The price
+    adds up the excess over minutes, so it would otherwise reach another value within a turn.
     """
     buffer = capacity(BUFFERS_S[reading["buffer"]], rate_bps, reading["buffer-unit"])
     found = {"victim": VICTIMS[victim], **buffer}
@@ -410,11 +410,11 @@ WINDOWS: Mapping[str, Mapping[str, Any]] = {
 }
 """In segments; ten thousand are 34 s of the bottleneck."""
 SEGMENTS: Mapping[str, str] = {"all": "1460 B", "as ns-2 counts": "1500 B", "payload": "1500 B"}
-"""What a transfer's segment carries; 40 bytes of headers come on top."""
+"""Payload of a transfer's segment; 40 bytes of headers are added."""
 
 
 def sources(reading: Reading, groups: tuple[str, ...]) -> dict[str, Any]:
-    """Transports and sizes of what is sent."""
+    """Transports and packet sizes."""
     payload = reading["headers"] == "payload"
     transport = {
         **TCP[reading["tcp"]],
@@ -455,7 +455,7 @@ def talking(groups: tuple[str, ...], reading: Reading = BASE, pace: float = 1.0)
     Args:
         groups: The groups of calls.
         reading: The reading.
-        pace: By what the periods are shortened, 1 or less.
+        pace: Factor for the periods, 1 or less.
     """
     start = {"from": "0 s", "to": seconds(15 * pace)}
     changes: dict[str, Any] = {}
@@ -483,7 +483,7 @@ def talking(groups: tuple[str, ...], reading: Reading = BASE, pace: float = 1.0)
 
 
 def on_off(reading: Reading = BASE, pace: float = 1.0) -> dict[str, Any]:
-    """What makes S2 of S1: sources by turns, and delays of 39 to 269 ms."""
+    """The changes from S1 to S2: sources that take turns, and delays of 39 to 269 ms."""
     changes = talking(VOICE, reading, pace)
     for group in VOICE:
         changes[f"flow.{group}.source-access"] = {"delay": f"{ACCESS_MS[group]} ms"}
@@ -531,7 +531,7 @@ def grids(case: Case) -> list[Grid]:
         }
 
     def recorded(labels: dict[str, Label]) -> dict[str, Any]:
-        """What is needed to hear CA7's calls under the paper's victims: the fate of each packet."""
+        """Records the fate of each packet, so that CA7's calls can be heard under the paper's victims."""
         heard = extent.spoken and labels["case"] == SPOKEN_CASE and labels["victim"] in PAPERS_VICTIMS
         return {**set_queue(labels), **({"record.units": list(VOICE)} if heard else {})}
 
@@ -616,7 +616,7 @@ BEYOND_SCHEMES: Mapping[str, tuple[str, str]] = {
     "GREEN admitted, Drop-Tail": ("GREEN, admitted", TAIL),
     "GREEN admitted, Drop-Sel": ("GREEN, admitted", DROP_SEL),
 }
-"""Queues of the paper's related work (§2) beside its own: queue and victim; FRED chooses for itself."""
+"""Queues of the paper's related work (§2) next to the paper's: queue and victim; FRED chooses the victim itself."""
 
 
 def compared(extent: Extent = PAPER) -> tuple[str, ...]:

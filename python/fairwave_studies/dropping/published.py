@@ -1,4 +1,4 @@
-"""What paper 004 prints in its tables, to hold beside what is measured here."""
+"""The printed tables of paper 004, for comparison."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ END_TO_END_MS: Mapping[str, Mapping[str, float]] = {
 """Table 5: mean end-to-end delay."""
 
 SHARES_CA2 = (34, 31, 35)
-"""§4.2: what voice, other UDP and TCP have of the link in CA2 under Drop-Sel, in %."""
+"""§4.2: shares of the link for voice, other UDP and TCP in CA2 under Drop-Sel, in %."""
 
 SHARES: Mapping[tuple[str, str, str], tuple[float, float, float]] = {
     ("CA2", "RED", DROP_SEL): SHARES_CA2,
     ("CA6", "AVQ", DROP_SEL): (39, 21, 40),
 }
-"""§4.2: what voice, other UDP and TCP have of the throughput, in %, by case, queue and victim, where it is printed."""
+"""§4.2: printed shares of the throughput for voice, other UDP and TCP, in %, by case, queue and victim."""
 
 VARIANCE: Mapping[str, Mapping[str, float]] = {
     "CA1": {TAIL: 22e-3, FRONT: 42e-3, DROP_SEL: 40e-3},
@@ -78,7 +78,7 @@ LOSS_S2: Mapping[str, Mapping[str, Mapping[Cell, float]]] = {
         TOTAL: _row(6.84, 15.60, 3.49, 0.30, 5.87, 0.12, 4.76, 13.75, 3.17),
     },
 }
-"""Table 6: voice lost, in % of what was sent."""
+"""Table 6: lost voice, in % of the sent packets."""
 
 LOSS_S3: Mapping[str, Mapping[str, Mapping[Cell, float]]] = {
     "CA9": {

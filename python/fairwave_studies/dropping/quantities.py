@@ -1,4 +1,4 @@
-"""The quantities of paper 004 as measures: what classes get, how long voice waits, what it loses and where.
+"""The measures of paper 004: throughput of classes, waiting and losses of voice.
 
 Loss of voice is split as in the paper's Tables 6 and 7, in % of the packets that were sent. A *queue* drops a packet,
 or the packet is *late* (longer than 300 ms on the way), or a *link* loses it, which no link does here. Queueing delay
@@ -55,14 +55,14 @@ def _throughput(column: str, link: str) -> measures.Reduction:
 
 
 def throughput(link: str = BOTTLENECK) -> Measure:
-    """What each class gets of a link, Mb/s on the wire; axis `class`."""
+    """Throughput of each class on a link, Mb/s on the wire; axis `class`."""
     return Measure(
         f"out:{link}", "throughput", "Mb/s", _throughput("wire_served", link), "higher", ("class",), "classes"
     )
 
 
 def arriving(link: str = BOTTLENECK) -> Measure:
-    """What each class brings to a link's queue, Mb/s on the wire; axis `class`."""
+    """Input of each class to a link's queue, Mb/s on the wire; axis `class`."""
     return Measure(
         f"in:{link}", "input", "Mb/s", _throughput("wire_arrived", link), None, ("class",), "classes"
     )
@@ -79,7 +79,7 @@ def _share(results: Results) -> pl.DataFrame:
 
 
 SHARE = Measure("share", "share of the throughput", "%", _share, None, ("class",), "classes")
-"""Each class's part of what the bottleneck carries."""
+"""Each class's part of the bottleneck's throughput."""
 
 
 def _dropped(results: Results) -> pl.DataFrame:
@@ -98,7 +98,7 @@ DROPPED = Measure(
     "classes",
     limits=measures.PERCENT,
 )
-"""What part of each class's packets the bottleneck's queue drops; axis `class`."""
+"""Share of each class's packets that the bottleneck's queue drops; axis `class`."""
 
 
 def _jain(results: Results) -> pl.DataFrame:
@@ -168,7 +168,7 @@ def _distribution(results: Results) -> pl.DataFrame:
 CDF = Measure(
     "cdf", "share of received voice packets", "", _distribution, None, ("delay",), measures.TIMELINESS
 )
-"""Share of received voice packets whose end-to-end delay is at most the axis `delay` (ms)."""
+"""Share of received voice packets with an end-to-end delay of at most the axis `delay` (ms)."""
 
 
 def _quantile(part: float) -> measures.Reduction:
@@ -216,7 +216,7 @@ def _variance(results: Results) -> pl.DataFrame:
     before = pl.col("within").shift(1, fill_value=0).over("run")
     middle = (pl.col("delay") + pl.col("delay").shift(1).over("run").fill_null(pl.col("delay") - 4)) / 2
     bins = edges.with_columns((pl.col("within") - before).alias("packets"), middle.alias("middle"))
-    # What lies beyond the last threshold counts there.
+    # Larger delays count at the last threshold.
     beyond = bins.group_by("run", maintain_order=True).agg(
         (pl.col("received").last() - pl.col("within").last()).alias("packets"),
         pl.col("delay").last().alias("middle"),
@@ -313,7 +313,7 @@ def _printed_mos(decimal: bool) -> measures.Reduction:
             return math.nan
         part = min(loss / 100, 1.0)
         if decimal:
-            # The loss whose natural logarithm is this one's decimal: lg(1 + 15p) = ln(1 + 15p').
+            # Converts a loss so that the natural logarithm gives the decimal result: lg(1 + 15p) = ln(1 + 15p').
             part = ((1 + 15 * part) ** (1 / math.log(10)) - 1) / 15
         return _native.simplified_quality(delay / 1e3, part)[1]
 
@@ -359,7 +359,7 @@ def _full_mos(results: Results) -> pl.DataFrame:
 
 
 FULL_MOS = Measure("mos_g107", "MOS, full G.107", "", _full_mos, "higher", limits=measures.MOS, scale="mos")
-"""ITU-T G.107 per call with its own loss, burst ratio, playout and G.711 Appendix I; mean over calls."""
+"""ITU-T G.107 per call with its loss, burst ratio, playout and G.711 Appendix I; mean over calls."""
 
 
 def _unsettled(results: Results) -> pl.DataFrame:
@@ -385,4 +385,4 @@ def _rows_in_flight(results: Results) -> pl.DataFrame:
 
 
 IN_FLIGHT = Measure("in_flight", "voice packets on their way at the end", "", _rows_in_flight)
-"""Sent less received, dropped and lost: what queues and wires still held when the run ended."""
+"""Sent minus received, dropped and lost: the packets still in queues and on wires at the end of the run."""

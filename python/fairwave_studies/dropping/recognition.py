@@ -1,14 +1,14 @@
-"""What a listener understands of CA7's calls: Tables 8 and 9.
+"""Speech recognition of CA7's calls: Tables 8 and 9.
 
-Every call reads connected digits (real recordings) through G.711 in its own packets of 10, 30 or 60 ms. A few sentences
-of each call and replication are taken, at times spread over the call's talk. Packets that were lost or late in the
+Every call reads connected digits (real recordings) through G.711 in its packets of 10, 30 or 60 ms. The study takes a
+few sentences of each call and replication, at times spread over the call's talk. Packets that were lost or late in the
 simulated run are missing from the sound. The gap is concealed (G.711 Appendix I) or left silent, and a recogniser of
 digits listens. The same sentences at the same times under every queue and victim, so differences are paired.
 
-**How corpus and recogniser differ from the paper's.** It trained whole-word models on Aurora 2's clean sentences and
-tested 4004 sentences of the same corpus; that corpus is not free. Here one voice reads, digits are joined without
-coarticulation, and the model (PocketSphinx, TIDIGITS) was not trained on the voice. So it does not understand all that
-arrives whole (see `CLEAN`). Absolute numbers lie lower than the paper's and rest on tens of sentences per flow, not
+**Differences from the paper's corpus and recogniser.** The paper trained whole-word models on Aurora 2's clean
+sentences and tested 4004 sentences of the same corpus; that corpus is not free. Here one voice reads, digits are joined
+without coarticulation, and the model (PocketSphinx, TIDIGITS) was not trained on the voice. So it makes mistakes even
+without losses (see `CLEAN`). Absolute numbers are lower than the paper's and rest on tens of sentences per flow, not
 thousands.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 CORPUS = 24
-"""Sentences that there are; each call says some of them in each replication."""
+"""Number of different sentences; each call says some of them in each replication."""
 CORPUS_SEED = 5
 """The sentences are drawn with this seed."""
 
@@ -60,12 +60,12 @@ _PLAYOUT_S = 0.3
 
 @dataclass(frozen=True)
 class RecognitionResult:
-    """What was understood.
+    """The recognition results.
 
     Attributes:
         frame: Columns `flow`, `queue`, `victim`, `method`, `seed`, `words`, `errors`, `sentences`, `correct`,
         `printed`.
-        clean: What is understood of the corpus when nothing is lost.
+        clean: Recognition of the corpus without losses.
         distinct: How many different sounds the recogniser listened to.
         missing: Why there is nothing, when recordings or recogniser are not there; else empty.
     """
@@ -162,7 +162,7 @@ def _spoken(results: Any, corpus: Sequence[Sentence]) -> list[_SpokenSentence]:
 def _moments(
     created: NDArray[np.float64], name: str, seed: int, corpus: Sequence[Sentence]
 ) -> list[tuple[int, slice]]:
-    """Which sentence is said when: evenly over the call's talk, a little later from seed to seed."""
+    """The time of each sentence: evenly over the call's talk, with an offset per seed."""
     frame_s = _FRAME_MS[name[0]] / 1e3
     place = FLOWS.index(name)
     found = []
@@ -185,7 +185,7 @@ def _moments(
 def _sounds(
     sentence: Sentence, created: NDArray[np.float64], arrived: NDArray[np.float64], frame_ms: int
 ) -> list[Samples]:
-    """What is heard of a sentence, by each method."""
+    """The recognised words of a sentence, by each method."""
     from fairwave_speech.call import render_call
     from fairwave_speech.digits import reading
     from fairwave_speech.playout import Fixed

@@ -1,4 +1,4 @@
-"""Tables 5 to 9 with the paper's numbers beside ours, how far they agree, and Voice-Guard's."""
+"""Tables 5 to 9 with the paper's numbers, their agreement with ours, and Voice-Guard's results."""
 
 from __future__ import annotations
 

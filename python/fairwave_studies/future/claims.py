@@ -1,8 +1,8 @@
-"""What was expected before anything was measured, F1 to F20, each with its test; F21 to F26 are a second look.
+"""Expectations before the first run, F1 to F20, each with its test; F21 to F26 are a second look.
 
-The second look was stated after F1 to F20 had been judged once, and before its own quantities were measured. E-model
-MOS is 1 for all calls over TCP, so F21 to F24 ask again by the papers' own measure, speech within 300 ms. CSFQ keeps a
-buffer of 300 ms full, so F25 and F26 ask again with a buffer of 50 ms, as its authors had.
+The second look was stated after F1 to F20 had been judged once, and before its quantities were measured. E-model MOS is
+1 for all calls over TCP, so F21 to F24 use the papers' measure instead: speech within 300 ms. CSFQ keeps a buffer of
+300 ms full, so F25 and F26 use a buffer of 50 ms, as its authors did.
 
 **How words are read.** A call is *better* by its E-model MOS, the mean over all calls; 0.1 of it is
 *little*. A *cost* is

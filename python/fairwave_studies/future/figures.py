@@ -64,4 +64,4 @@ FIGURES = (
         caption="Paper 004, S1. In CA1 other UDP dominates, in CA2 voice, in CA3 and CA4 TCP.",
     ),
 )
-"""In the order in which they are told."""
+"""In the order of the page."""

@@ -1,4 +1,4 @@
-"""What is simulated: carriers of a call, streams that yield to a queue, DVRC's variants, queues that share by flow."""
+"""The scenarios: carriers of a call, streams that yield to a queue, DVRC's variants, queues that share by flow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CARRIERS: Mapping[str, Mapping[str, Any]] = {
     RAP: {"name": "rap"},
     RAP_GAMMA: {"name": "rap", "gamma": 0.5},
 }
-"""What may carry a call."""
+"""The carriers of a call."""
 
 FLOWS = (20, 80)
 """Calls: few, and more than the first bottleneck carries."""
@@ -95,7 +95,7 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
 
 
 def read(name: str) -> Scenario:
-    """A scenario that lies next to this module."""
+    """A scenario in the folder of this module."""
     return load(resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 

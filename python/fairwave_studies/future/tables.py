@@ -41,14 +41,14 @@ def _table(grid: str, title: str, *shown: Measure) -> Table:
 
 @dataclass(frozen=True)
 class Idea:
-    """An idea, and what it is compared by.
+    """An idea and its comparison.
 
     Attributes:
-        name: What it is.
+        name: Its name.
         grid: Where it is tried.
         pair: The labels with and without it.
-        benefit: What it should better.
-        cost: What others, or the stream, may pay.
+        benefit: The measure that it should improve.
+        cost: The measure of its cost to others or to the stream.
         fix: Labels of the grid's other axes, where not all of them count.
     """
 
@@ -78,7 +78,7 @@ IDEAS = (
     Idea("CSFQ instead of RED with Drop-Sel", p.QUEUES, (p.CSFQ, p.SEL), MOS, TRANSFERS),
     Idea("CSFQ with 50 ms instead of RED", p.QUEUES, (p.CSFQ_SHORT, p.TAIL), MOS, TRANSFERS),
 )
-"""In the order in which they are told."""
+"""In the order of the page."""
 
 
 def _samples(data: Data, idea: Idea, measure: Measure) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -149,4 +149,4 @@ TABLES = (
     _table(p.VIDEO, "Variants of DVRC", PICTURE, SEEN, COV, TRANSFERS, RETURN),
     _table(p.QUEUES, "Queues", MOS, TRANSFERS, OTHER, WAIT),
 )
-"""In the order in which they are told."""
+"""In the order of the page."""

@@ -1,4 +1,4 @@
-"""What was expected before anything was measured, N1 to N14, each with its test.
+"""Expectations before the first run, N1 to N14, each with its test.
 
 **How words are read.** Calls are *better* by the mean MOS of all calls of the network; 0.1 of it is *little*. A claim
 holds on both networks, or at every failure. All comparisons are made seed by seed.
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 WHOLE, FAILED = tuple(p.NETWORKS), tuple(p.FAILS)
 
 LONGER = 1.05
-"""By what a file may take longer."""
+"""Factor by which a file may take longer."""
 
 
 def _test_networks(
     grids: tuple[str, ...], test: Callable[[Data, str], Evidence]
 ) -> Callable[[Data], Evidence]:
-    """The same test on several grids; each comparison says its network."""
+    """The same test on several grids; the label of each comparison begins with its network."""
 
     def evidence(data: Data) -> Evidence:
         return Evidence(

@@ -1,4 +1,4 @@
-"""Figures: queues and where they are, on both networks and with failures."""
+"""Figures: queues by place, on both networks and with failures."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ FIGURES = (
         kind="bar", caption="The five most loaded links fail in turn.",
     ),
 )  # fmt: skip
-"""In the order in which they are told."""
+"""In the order of the page."""

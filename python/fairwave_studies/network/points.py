@@ -1,4 +1,4 @@
-"""What is simulated: two networks, seven ways to place queues, and failures of the most loaded links."""
+"""The scenarios: two networks, seven ways to place queues, and failures of the most loaded links."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ FQ: Mapping[str, Any] = {"discipline": "fq-codel"}
 TAIL_ALL = "drop-tail"
 SEL_ALL, SEL_ACCESS, SEL_THREE = "drop-sel", "drop-sel, access", "drop-sel, three links"
 FQ_ALL, FQ_ACCESS, FQ_THREE = "fq-codel", "fq-codel, access", "fq-codel, three links"
-"""Labels of the axis `queues`: a queue, and where it is if not on all links; elsewhere is drop-tail."""
+"""Labels of the axis `queues`: a queue and its place, if it is not on all links. The other links have drop-tail."""
 
 MOST_LOADED, FAILING = 3, 5
-"""So many links have the queue alone; so many links fail in turn."""
+"""Number of links with the queue, and number of links that fail in turn."""
 
 
 def _table(name: str, **more: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _table(name: str, **more: Any) -> dict[str, Any]:
 
 @cache
 def network(name: str) -> Network:
-    """One of `NETWORKS`, with access links whose most loaded one is offered as much as that between nodes."""
+    """One of `NETWORKS`. Its most loaded access link is offered as much as the most loaded link between nodes."""
     offered: dict[str, float] = {}
     for group in language.parse_table(_table(name), Path()).groups.values():
         for end in (f"{group.pair[0]}>", f">{group.pair[1]}"):
@@ -93,7 +93,7 @@ def _on(links: list[str], queue: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _queues(name: str) -> dict[str, dict[str, Any]]:
-    """The axis `queues`: what each label changes."""
+    """The axis `queues`: the changes of each label."""
     every = [f"{link['from']}>{link['to']}" for link in network(name).scenario.to_dict()["link"]]
     access = [link for link in every if LAN in link]
     three = most_loaded(name, MOST_LOADED)

@@ -1,4 +1,4 @@
-"""What is measured: opinions of calls, pairs with good calls, times of files."""
+"""The measures: opinions of calls, pairs with good calls, times of files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOS = measures.mos()
 
 
 def _pairs(results: Results) -> dict[str, list[Any]]:
-    """In % of the pairs with a rated call, those whose calls are good in the mean."""
+    """Share of the pairs with rated calls whose mean is good, %."""
     scale = scale_of("mos")
     assert scale is not None
     runs: list[int] = []
@@ -61,5 +61,5 @@ FILES = Measure(
 
 @cache
 def shown() -> tuple[Measure, ...]:
-    """What tables and figures show."""
+    """The measures in tables and figures."""
     return MOS, GOOD, FILES

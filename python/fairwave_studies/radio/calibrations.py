@@ -1,4 +1,4 @@
-"""How the wires were set: so that they have the rate, the delay and the losses of the radio link that they stand for.
+"""Calibration of the wires: each has the rate, the delay and the losses of the radio link that it replaces.
 
 None of these quantities is a claim's.
 """
@@ -57,4 +57,4 @@ CALIBRATIONS = (
         measures.packet_loss("steady"), p.ONCE, *(f"{p.CELL_ONCE}, {error:g}" for error in p.BLOCKS),
     ),
 )  # fmt: skip
-"""Each with what the data comes to."""
+"""With the measured values from the data."""

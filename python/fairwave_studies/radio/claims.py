@@ -1,4 +1,4 @@
-"""What was expected before anything was measured, A1 to A30, each with its test.
+"""Expectations before the first run, A1 to A30, each with its test.
 
 **How words are read.** Calls are *good* from a mean MOS of 3.60 and *poor* below 3.10; 0.1 of it is *little*. *A
 fifth* is 20 % of goodput. All comparisons are made seed by seed.

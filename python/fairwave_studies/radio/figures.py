@@ -74,4 +74,4 @@ FIGURES = (
         {"error": 0.03},
     ),
 )  # fmt: skip
-"""In the order in which they are told."""
+"""In the order of the page."""

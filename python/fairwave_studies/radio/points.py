@@ -1,4 +1,4 @@
-"""What is simulated: Wi-Fi at home, the edge of a cell, handoffs, and losses on radio links and on wires."""
+"""The scenarios: Wi-Fi at home, the edge of a cell, handoffs, and losses on radio links and on wires."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RENO, WESTWOOD, WESTWOOD_PLUS = "tcp/reno", "tcp/westwood", "tcp/westwood+"
 CUBIC, BBR, PRAGUE = "tcp/cubic", "tcp/bbr", "tcp/prague"
 
 CARRIERS = (UDP, TFRC, DVRC, REAL, CUBIC, BBR)
-"""What carries a call, and a video; the video also goes over UDP that is adapted by reports (`rtcp`)."""
+"""The carriers of a call and of a video. The video also uses UDP with a rate adapted by reports (`rtcp`)."""
 
 
 def transport(name: str) -> str | dict[str, Any]:
@@ -186,7 +186,7 @@ HANDOFFS: Mapping[str, tuple[str, str]] = {
     FORWARD_LONG: ("1 s", "forward"),
     LOSE_LONG: ("1 s", "lose"),
 }
-"""Label to the gap and what becomes of the old base station's packets. One every five seconds."""
+"""Label to the gap and to the fate of the packets at the old base station. One handoff every five seconds."""
 
 
 def _handoffs() -> dict[str, dict[str, Any]]:
@@ -216,12 +216,12 @@ LOSSES = (0.01, 0.03, 0.1)
 """How often a frame fails on Wi-Fi."""
 
 BLOCKS = (0.02, 0.1)
-"""How often a block fails in a cell; 0.1 is what link adaptation aims at (3GPP TS 36.213 §7.2.3)."""
+"""Share of failed blocks in a cell; 0.1 is the target of link adaptation (3GPP TS 36.213 §7.2.3)."""
 
 ATTEMPTS = 7
 RUN = 3.0
 BUFFER, DRIVER = 50, 4
-"""Packets of the buffer before the last hop, and those of them that are in Wi-Fi's driver."""
+"""Packets of the buffer before the last hop, and the part of them in Wi-Fi's driver."""
 
 WIFI_RATE, CELL_RATE = 4.857, 8.777
 """Mb/s of the wires. Calibrated: without errors CUBIC has the same goodput as on Wi-Fi and in the cell."""
@@ -236,7 +236,7 @@ NAMES = {
     RENO: "Reno", WESTWOOD: "Westwood", WESTWOOD_PLUS: "Westwood+", REAL: "TCP-Real", TFRC: "TFRC", DVRC: "DVRC",
 }  # fmt: skip
 DIFFERENCES = ((WESTWOOD, RENO), (WESTWOOD_PLUS, RENO), (REAL, RENO), (DVRC, TFRC))
-"""What tells losses apart, or says that it does, and what does not."""
+"""Transports that distinguish kinds of loss, or claim to, and the others."""
 
 TRANSFERS = (RENO, WESTWOOD, WESTWOOD_PLUS, REAL, CUBIC, BBR, TFRC, DVRC)
 STREAMS = (UDP, RTCP, TFRC, DVRC, REAL, WESTWOOD)
@@ -246,7 +246,7 @@ _HOP: Mapping[str, Any] = {"from": "edge", "to": "phone"}
 
 
 def _wifi(error: float, attempts: int) -> dict[str, Any]:
-    """Wi-Fi at its lowest rate, 6.5 Mb/s, whose frames fail so often."""
+    """Wi-Fi at its lowest rate, 6.5 Mb/s, with this share of failed frames."""
     air = {
         "law": "wifi", "access-point": "edge", "channel": {"mcs": 0, "error": error}, "retry-limit": attempts,
         "driver-buffer": DRIVER,
@@ -256,7 +256,7 @@ def _wifi(error: float, attempts: int) -> dict[str, Any]:
 
 
 def _lte(error: float, *, again: bool) -> dict[str, Any]:
-    """A cell with one user, whose blocks fail so often."""
+    """A cell with one user and this share of failed blocks."""
     air: dict[str, Any] = {
         "law": "cell",
         "base-station": "edge",
@@ -320,7 +320,7 @@ def _errors(values: Sequence[float]) -> dict[float, dict[str, Any]]:
 
 
 def _calibrated() -> list[Grid]:
-    """What the wires' rates, delays and losses are set by: links without errors, and cells without retransmission."""
+    """Sources of the wires' rates, delays and losses: links without errors, and cells without retransmission."""
     ideal = {
         WIFI: _wifi(0.0, ATTEMPTS), CELL: _lte(0.0, again=True),
         WIFI_WIRE: _wire(WIFI_RATE, None), CELL_WIRE: _wire(CELL_RATE, None, CELL_DOWN, CELL_UP),
@@ -350,7 +350,7 @@ def _drop_flows(scenario: Scenario, *names: str) -> dict[str, Any]:
 
 
 def _tried() -> list[Grid]:
-    """What was tried where a claim did not come out: one thing changed at a time."""
+    """Trials for claims that failed: one change at a time."""
     edge = _edge(_own()).with_overrides(_transport_axis("update", (PRAGUE,))[PRAGUE])
     session = _edge([_session("phone"), _own()[2]])
     patient = {"link.mast>phone.queue": {**EDGE_QUEUES[DUALPI2], "target": "100 ms"}}

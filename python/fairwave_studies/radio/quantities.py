@@ -1,4 +1,4 @@
-"""What is measured: opinions of calls, what is seen of a video, and goodput."""
+"""The measures: opinions of calls, decodable frames and layers of a video, and goodput."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ MOS = measures.mos("call")
 MOUTH_TO_EAR = measures.mouth_to_ear("call")
 
 SEEN = measures.decodable("video")
-"""Frames of which at least the base layer could be decoded when they were shown, in %."""
+"""Share of frames with at least a decodable base layer at their display time, %."""
 
 LAYERS = measures.decodable_layers("video")
-"""Layers, of five, in which a frame could be decoded when it was shown."""
+"""Number of decodable layers, of five, at a frame's display time."""
 
 SPEECH = measures.audio_mos("session")
 """MOS of the speech of a WebRTC session."""

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 def _table(grid: str, title: str, *shown: Measure) -> Table:
-    # Figures have names of their own, so that each can be asked for.
+    # Separate names, so that `--figure` can ask for each.
     return list_points(grid, title, shown, name=f"table-{grid}")
 
 
 WORDS = texts.notes(__file__)
-"""What explains the claims that did not come out, in `explanations.toml`."""
+"""Explanations of the claims that failed, in `explanations.toml`."""
 
 
 def _explain(grid: str, title: str, *shown: Measure) -> Table:
-    """What was tried where claims did not come out."""
+    """A table of trials for claims that failed."""
     return list_points(grid, title, shown, caption=WORDS.fill(grid))
 
 
 def _gains(data: Data) -> pl.DataFrame:
-    """How much more transports carry that tell losses apart, by kind of link; differences seed by seed."""
+    """Additional goodput of transports that distinguish kinds of loss, by kind of link; differences per seed."""
     rows = []
     for grid, error, what in ((p.WIFI_LOSS, 0.03, "packets"), (p.CELL_LOSS, 0.1, "blocks")):
         found = data.measured(q.GOODPUT, grid)
@@ -84,4 +84,4 @@ TABLES = (
     _explain(p.WHY_WIFI, "Why A23 and A28: Wi-Fi with losses of 3 %", q.GOODPUT, q.LOST),
     _explain(p.WHY_CELL, "Why A26 and A28: a cell in which 10 % of the blocks fail", q.GOODPUT, q.LOST),
 )
-"""In the order in which they are told."""
+"""In the order of the page."""

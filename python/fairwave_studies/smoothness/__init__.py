@@ -1,4 +1,4 @@
-"""Paper 003 (Tsaoussidis & Zhang): what does smoothness cost in responsiveness, on wires and over radio?
+"""Paper 003 (Tsaoussidis & Zhang): the cost of smoothness in responsiveness, on wires and over radio.
 
 The study regenerates Figures 2–20, compares Eqs. (1)–(4), (13) and (16) with measurement, and tests claims S1 to S36.
 It also asks the paper's questions of SQRT, IIAD and RAP.

@@ -28,7 +28,7 @@ def _found(data: Data, *, full: float) -> str:
 
 
 def calibrations(case: Case) -> list[Calibration]:
-    """What is set so that a published number comes out; every other number is a prediction."""
+    """The calibration to a published number; every other number is a prediction."""
     if case.reading["figure-20"] != "calibrated":
         return []
     return [

@@ -1,12 +1,12 @@
-"""What paper 003 asserts, S1 to S36, each with its test.
+"""Tests of the assertions of paper 003, S1 to S36.
 
-**How words are read.** *Indistinguishable* goodputs differ by less than 2 % of the standard TCP's, *negligibly*
-different overheads by less than half a percentage point. A recovery time or a γ is *around* what the paper says within
-10 %. *Smooth* systems are the two with β above a half, the *responsive* one is that below (§I); what is said of smooth
-TCP in general is tested on the two together. Error rates of up to 1 % are *low*; bandwidth is *available* while a tenth
-of the link or more is unused. A handoff is *short* in those 20 s of a run in which the four systems together get most.
-These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over the sweep is
-compared; the stricter wording, every point by itself, stands beside it.
+**Meaning of the words.** *Indistinguishable* goodputs differ by less than 2 % of the standard TCP's, *negligibly*
+different overheads by less than half a percentage point. A recovery time or a γ is *around* the paper's value within 10
+%. *Smooth* systems are the two with β above a half, the *responsive* one is that below (§I). Assertions about smooth
+TCP in general are tested on the two together. Error rates of up to 1 % are *low*; bandwidth is *available* while a
+tenth of the link or more is unused. A handoff is *short* in those 20 s of a run with the highest total goodput of the
+four systems. These lines were drawn before the first run. For a sentence about a whole sweep, the test compares the
+mean over the sweep. The stricter wording, every single point, is judged as another wording.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ CLOSE = 0.1
 """Share of a published number within which a prediction has come true."""
 
 FAIR = 0.9
-"""Jain's index from which on fairness is high: a tenth of the flows could have nothing."""
+"""Jain's index from which fairness is high: a tenth of the flows could have nothing."""
 
 LOW = 0.01
 """Packet error rate up to which errors are few."""
@@ -78,7 +78,7 @@ AVAILABLE = 9.0
 """Goodput, Mb/s, below which a link of 10 Mb/s has bandwidth left."""
 
 SHORT_S = 20
-"""Length of the stretch of Figure 13 of which the paper speaks, seconds."""
+"""Length of the stretch of Figure 13 in the paper's text, seconds."""
 
 JOINED, LEFT = (15, 20, 25), (15, 20, 25)
 """When the number of flows changes in Figures 7 and 8, seconds."""
@@ -91,7 +91,7 @@ ORDER = tuple(PAIRS)
 
 
 def level_of(reading: Reading) -> float:
-    """The share of full speed from which on a flow has recovered."""
+    """Share of full speed at which a flow has recovered."""
     return float(reading["recovered"].split()[0]) / 100
 
 
@@ -231,14 +231,14 @@ def _shrinking(data: Data, bottleneck: str) -> Measured:
 def _change(
     measured: Measured, name: str, times: Sequence[int], early: tuple[float, float], late: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """What a system has in the second stretch after these times less the first, mean over the times."""
+    """A system's result in the second stretch after these times minus the first, mean over the times."""
     return _level(measured, name, times, late) - _level(measured, name, times, early)
 
 
 def _level(
     measured: Measured, name: str, times: Sequence[int], stretch: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """What a system has in a stretch after these times, mean over the times."""
+    """A system's result in a stretch after these times, mean over the times."""
     own = measured.select(transport=[name]).drop_axes("transport")
     levels = [during(own, at + stretch[0], at + stretch[1]).samples() for at in times]
     mean: NDArray[np.float64] = np.mean(levels, axis=0)
@@ -335,7 +335,7 @@ def _responsive_at_most(goodput: Measured) -> Evidence:
 
 
 EQUAL = 0.01
-"""Share of goodput that counts as equal where the most responsive overtakes the smoothest."""
+"""Share of goodput that counts as equal at the crossover of the most responsive and the smoothest system."""
 
 
 def _overtaken(goodput: Measured) -> Evidence:
@@ -533,12 +533,12 @@ def _s16(data: Data, names: Sequence[str] = (RENO, RENO_RED, GAMMA, SMOOTHEST, T
 
 
 def _recovered(measured: Measured, name: str, trip: Any) -> NDArray[np.float64]:
-    """Recovery times, one per seed; what had not recovered by the end of the run counts as if it had then."""
+    """Recovery times, one per seed. A flow that has not recovered by the end of the run counts as recovered then."""
     return np.nan_to_num(measured.samples(transport=name, **{"round trip": trip}), nan=p.RECOVERY_MOST_S)
 
 
 def calibrated(data: Data, level: float) -> float:
-    """The round trip (ms) at which Reno takes the published 19 s to recover; the nearest end where none does."""
+    """The round trip (ms) with which Reno takes the published 19 s to recover; the nearest end if none does."""
     measured = data.measured(q.recovery(level), n.RECOVERY)
     trips = measured.labels("round trip")
     means = [float(np.mean(_recovered(measured, RENO, trip))) for trip in trips]
@@ -572,7 +572,7 @@ def _takes(data: Data, name: str, level: float) -> Evidence:
 
 
 def _s36(data: Data, level: float) -> Evidence:
-    """γ takes no longer than Reno (10 % are equal), on the path on which Reno takes what the paper prints."""
+    """γ takes no longer than Reno (10 % are equal), on the path on which Reno takes the printed time."""
     reno = predicted(data, RENO, level)
     most = (1 + CLOSE) * _mean(reno)
     samples = predicted(data, GAMMA, level)
@@ -604,9 +604,9 @@ def _s18_smoother(data: Data) -> Evidence:
 
 
 def calmest(traces: Measured) -> dict[str, NDArray[np.float64]]:
-    """Mean rate of each system, seed by seed, in those 20 s in which all together get most.
+    """Mean rate of each system, per seed, in the 20 s with the highest total rate.
 
-    All systems meet the same handoffs, so it is where these are shortest, whoever gains by it.
+    All systems meet the same handoffs, so this is the period with the shortest handoffs.
     """
     times = sorted(time for time in traces.labels("time") if time > SETTLED_AFTER_S)
     rates = {name: np.stack([traces.samples(transport=name, time=time) for time in times]) for name in ORDER}
@@ -624,7 +624,7 @@ SETTLED_AFTER_S = 5.0
 """From here on runs with handoffs are looked at, seconds."""
 
 STRETCHES = ("short handoffs", "40 to 60 s", "the whole run")
-"""Of what the sentence on Figure 13 is said: of occasions on which handoffs are short, of which 40 to 60 s is one."""
+"""The sentence on Figure 13 is about short handoffs; 40 to 60 s is one example."""
 
 
 def _rates(data: Data, stretch: str) -> dict[str, NDArray[np.float64]]:
@@ -768,7 +768,7 @@ def tests(case: Case) -> dict[str, Test | dict[str, Test]]:
 
 
 def wordings(case: Case) -> dict[str, dict[str, Test]]:
-    """The other wordings of each claim; those that need the paper's other caption only where it was simulated."""
+    """The other wordings of each claim. Wordings for the paper's other caption need its simulation."""
     reading = case.reading
     wireless, success, slow = reading["wireless"], reading["success"], reading["rate-of-7"]
     fitted = reading["figure-20"] == "calibrated"

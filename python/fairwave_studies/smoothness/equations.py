@@ -1,4 +1,4 @@
-"""Paper 003's equations beside what is measured: (1) with (2) and (3), (4), (13), (16)."""
+"""Paper 003's equations compared with measurement: (1) with (2) and (3), (4), (13), (16)."""
 
 from __future__ import annotations
 

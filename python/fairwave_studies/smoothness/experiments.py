@@ -1,7 +1,7 @@
 """Why claims of paper 003 come out as they do: a mechanism on and off, under seeds that nothing else uses.
 
-Each side is a reading of the paper. Where no word of the paper admits what is switched (a buffer of three products,
-handoffs of a fixed length), the side is a change of the experiment's own, and its name says so.
+Each side is a reading of the paper. If the paper's words do not admit a change (a buffer of three products, handoffs of
+a fixed length), the side makes the change itself, and its name says so.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FAR_TIMEOUTS = Measure("timeouts_far", "timeouts per far flow", "", _far_timeout
 
 
 def sample(measure: Measure, grid: str, **labels: Label) -> Samples:
-    """A measure at a point of a grid; what the labels leave open is averaged."""
+    """A measure at a point of a grid; averages over open labels."""
 
     def samples(data: Data) -> NDArray[np.float64]:
         found = data.measured(measure, grid)
@@ -112,7 +112,7 @@ def _takes(name: str) -> Samples:
 
 
 def _buffer(products: float, *grids: str) -> Changes:
-    """A buffer of so many bandwidth-delay products at the bottleneck."""
+    """A bottleneck buffer of this many bandwidth-delay products."""
 
     def changes(grid: str, _labels: dict[str, Label]) -> Overrides:
         return {"topology.bottleneck.queue.capacity": {"bdp": products}} if grid in grids else {}
@@ -187,7 +187,7 @@ LEAST = "TCP(1, 0.5) more: TCP(1, 0.5) − TCP(1.25, 0.25), short handoffs"
 PAUSES_STANDARD, PAUSES_RESPONSIVE = "timeouts of TCP(1, 0.5)", "timeouts of TCP(1.25, 0.25)"
 
 
-# S23: γ beside TFRC
+# S23: γ compared with TFRC
 
 COV_GAMMA, COV_TFRC = "CoV of Reno+γ", "CoV of TFRC"
 FAIR_GAMMA, FAIR_TFRC = "short-term fairness of Reno+γ", "short-term fairness of TFRC"
@@ -325,9 +325,9 @@ FIRST = [
         },
     ),
 ]  # fmt: skip
-"""Those with a paragraph of their own in the account, or that the explanations name."""
+"""Claims with a paragraph in the account, or named in the explanations."""
 
-# Further claims, a switch or two each. Quantities are named as they stand in figures.
+# Further claims, with one or two switches each. Quantities have the names that figures show.
 
 AS_BASE = Side("base")
 WITH_SACK = Side("SACK", {"recovery": "sack"})
@@ -375,7 +375,7 @@ def _samples(
 def _allotted(
     measure: Measure, grid: str, name: str, after: float, until: float, unit: str = ""
 ) -> dict[str, Samples]:
-    """What each system has of Figure 7 or 8 during some seconds."""
+    """Each system's rate in Figure 7 or 8 during some seconds."""
 
     def taken(one: str) -> Samples:
         def samples(data: Data) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """Why claims come out as they do, and which factors to turn to see it.
 
-What was tried was tried at the points of the essential study. The command next to it repeats the trial.
+The trials used the points of the essential study. The command next to each repeats it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IN_NS2_35 = WORDS.fill("repeat", reading='{"version": "ns2"}')
 """The command that repeats a trial with ns-2.35's least timeout."""
 
 REPRODUCED = "_reproduced"
-"""How a text ends that is shown where its claim is reproduced; the others are shown where it is not."""
+"""Suffix of texts for reproduced claims; the other texts are shown if the claim is not reproduced."""
 
 
 def _notes() -> dict[str, Notes]:

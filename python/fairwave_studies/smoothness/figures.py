@@ -130,7 +130,7 @@ def _changing() -> list[Figure]:
 def _draw_course(canvas: Canvas, data: Data, *, measure: Measure, grid: str) -> pl.DataFrame:
     """A panel per rate of the bottleneck."""
     measured = data.measured(measure, grid)
-    # Beyond the first second, in which flows begin.
+    # Without the first second, in which flows begin.
     later = measured.select(time=[time for time in measured.labels("time") if time > 1])
     rates = later.labels("bottleneck")
     numbers = []

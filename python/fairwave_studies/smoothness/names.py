@@ -13,7 +13,7 @@ SQRT, IIAD, RAP = "SQRT", "IIAD", "RAP"
 """Smooth alternatives of the time that the paper does not compare."""
 
 RENO_STREAM, GAMMA_STREAM = "Reno, stream", "Reno+γ, stream"
-"""The same windows for a stream that need not be reliable: what is older than its playback buffer is given up."""
+"""The same windows for an unreliable stream: data older than its playback buffer is discarded."""
 
 TCPS = (
     SMOOTHEST,
@@ -60,7 +60,7 @@ MANY_FLOWS = (
     BEYOND,
     BEYOND_READERS,
 )
-"""Grids with several flows whose number does not change."""
+"""Grids with several flows, in constant number."""
 
 BINNED = (GROWING, SHRINKING, AVOIDANCE, BEYOND)
 """Grids on which something is taken per period."""
@@ -69,7 +69,7 @@ CROWDS = (ERRORS_100, CONSTANT_ERRORS)
 """Grids on which packet errors meet many flows."""
 
 OVERALL = (WIRED_10, WIRED_100, ERRORS_10, ERRORS_100, MARKOV, SPREAD)
-"""Grids on which goodput, overhead or long-term fairness is what is asked for."""
+"""Grids for goodput, overhead or long-term fairness."""
 
 READ = (CONSTANT, CONSTANT_ERRORS, BEYOND_READERS)
 """Grids with applications that read."""

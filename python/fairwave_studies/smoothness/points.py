@@ -1,9 +1,9 @@
-"""What is simulated: one grid per experiment of paper 003, and small ones for its equations and beyond it.
+"""The scenarios: one grid per experiment of paper 003, and small ones for its equations and beyond it.
 
 Every grid is a variation of `scenario.toml` (`dynamic.toml` for a changing number of flows, `beside.toml` for a system
-beside Reno), so points that two experiments share are simulated once. An `Extent` says how much of each is made: all of
-the paper's sweeps, or the fewest points on which the claims can be judged. What a reading of the paper sets is set at
-every point after its axes (`readings`).
+next to Reno). So points that two experiments share are simulated once. An `Extent` gives the size of each grid: all of
+the paper's sweeps, or the fewest points that suffice to judge the claims. The changes of a reading apply at every point
+after its axes (`readings`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ ROUND_TRIP_S = 0.1
 """Round trip without queueing, seconds, in the base reading."""
 
 PACKET = 1000
-"""Bytes by which buffers are counted."""
+"""Packet size in bytes for buffers."""
 
 SHARES = [0.7, 0.9]
 """Shares of a read that the paper's two success percentages ask for."""
@@ -72,13 +72,13 @@ LEVELS = [0.8, 0.9, 0.95]
 """Shares of full speed that may count as recovered; the middle one is the base reading's."""
 
 BURST_MS = 20
-"""Mean time that the two-state Markov model stays in its bad state, in which it loses everything, ms."""
+"""Mean time of the two-state Markov model in its bad state, which loses every packet, ms."""
 
 EARLY = "5 s"
 """From here on short runs are measured, at 100 Mb/s or of applications that read; all others from 15 s on."""
 
 ABREAST = (RENO, SMOOTHEST, GAMMA, TFRC, SQRT, IIAD, RAP)
-"""What is set beside each other beyond the paper."""
+"""The systems of the comparison beyond the paper."""
 
 READERS = (*ABREAST, RENO_STREAM, GAMMA_STREAM)
 """The same where applications read at a constant rate, with §IV's adaptation of γ to streams."""
@@ -102,12 +102,12 @@ class Extent:
         buffers: Buffers over bandwidth-delay product, for Eqs. (13) and (16).
         slow: Length of runs at 10 Mb/s.
         fast: Length of runs at 100 Mb/s.
-        fast_few: The same with up to 20 flows, whose windows path and buffer hold.
+        fast_few: The same with up to 20 flows, whose windows fit into path and buffer.
         applications: Length of runs of applications that read.
         crowd: Length of runs of a hundred flows with packet errors.
-        smooth: Length of the runs in which smoothness is measured, from 15 s on.
+        smooth: Length of the runs that measure smoothness, from 15 s on.
         handoffs: Length of the runs with handoffs.
-        both_rates: Whether what the paper gives by two captions is made by both, or by the reading's alone.
+        both_rates: Whether to simulate both captions of the paper, or only the reading's.
         crowd_flows: How many flows those are; the bottleneck has 1 Mb/s for each.
         leavers: With how many flows Figure 8 begins; the bottleneck has 1 Mb/s for each.
         beyond: Whether systems beyond the paper's are made, and its equations.
@@ -162,7 +162,7 @@ ESSENTIAL = Extent(
     both_rates=False,
     beyond=False,
 )
-"""The fewest points on which every claim can be judged: what is simulated for each of many readings."""
+"""The fewest points that suffice to judge every claim, for each of many readings."""
 
 RATES = ("10 Mb/s", "100 Mb/s")
 """What Figure 7's bottleneck and Figures 10 and 12's wireless links may have."""
@@ -173,7 +173,7 @@ def _read(name: str) -> Scenario:
 
 
 def base(**overrides: Any) -> Scenario:
-    """The scenario that everything is a variation of, with some paths set; it lies beside this module."""
+    """The base scenario in the folder of this module, with some paths set."""
     found = _read("scenario.toml")
     return found.with_overrides(overrides) if overrides else found
 
@@ -205,7 +205,7 @@ RED_LAWS: Mapping[str, Mapping[str, Any]] = {
 
 
 def red(packets: float, reading: Reading) -> dict[str, Any]:
-    """RED over a buffer of so many packets, as the reading has it."""
+    """RED over a buffer of this many packets, by the reading."""
     shares = THRESHOLDS.get(reading["red-thresholds"])
     low, high = (packets * shares[0], packets * shares[1]) if shares else (5, 15)
     return {
@@ -223,7 +223,7 @@ def round_trip_s(reading: Reading) -> float:
 
 
 def shared(flows: int) -> dict[str, Any]:
-    """So many flows at a bottleneck of 1 Mb/s each."""
+    """This many flows at a bottleneck of 1 Mb/s each."""
     return {"flow.main.count": flows, "topology.bottleneck.rate": f"{flows} Mb/s"}
 
 
@@ -410,7 +410,7 @@ def _avoidance(extent: Extent, reading: Reading) -> Grid:
 
 
 def _extra_grids(extent: Extent) -> list[Grid]:
-    """Smooth systems of the time beside the paper's: among themselves, with applications that read, and beside Reno."""
+    """Smooth systems of the time: among themselves, with applications that read, and next to Reno."""
     twenty = {"flow.main.count": 20, **rate(20)}
     smooth = base(**twenty, **{"duration": extent.smooth, "record.bin": "500 ms"})
     # Access links of 10 Mb/s, as in Figure 6.
@@ -428,7 +428,7 @@ def _extra_grids(extent: Extent) -> list[Grid]:
 
 INTERRUPTION = ("20 s", "21 s")
 RECOVERY_MOST_S = 99.0
-"""From the end of the interruption to that of the run, seconds: the longest recovery that is seen."""
+"""Time from the end of the interruption to the end of the run, seconds: the longest visible recovery."""
 
 RECOVERY_PRODUCTS = 1.25
 """Receiver's window in Figure 20 over the bandwidth-delay product: it fills the path, and path and buffer hold it."""
@@ -466,7 +466,7 @@ def _recovery(extent: Extent, reading: Reading) -> Grid:
 
 
 def _single(**overrides: Any) -> Scenario:
-    """One flow that begins close to where it will settle, behind a fast access link: what equations speak of.
+    """One flow that begins close to its equilibrium, behind a fast access link: the situation of the equations.
 
     With ns-2.35's decreases, which are not rounded to whole segments.
     """
@@ -522,7 +522,7 @@ def _equations(extent: Extent) -> list[Grid]:
 
 
 def grids(case: Case) -> list[Grid]:
-    """All grids. No reading changes those of the equations (`readings.UNCHANGED`)."""
+    """All grids. No reading changes the grids of the equations (`readings.UNCHANGED`)."""
     extent, reading = case.extent, case.reading
     return [
         *_grids_over_flows(extent),

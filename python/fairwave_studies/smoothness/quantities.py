@@ -1,9 +1,7 @@
 """The quantities that paper 003 plots, and those that its equations speak of.
 
-What the simulator measures (goodput, overhead, fairness, smoothness, application success, recovery time) is
-read from its tables.
-What equations speak of (rounds of an epoch, the mean window of a sawtooth, the last γ) is taken from samples
-of a sender.
+The simulator's tables give goodput, overhead, fairness, smoothness, application success and recovery time. Samples of a
+sender give the quantities of the equations (rounds of an epoch, the mean window of a sawtooth, the last γ).
 """
 
 from __future__ import annotations
@@ -56,7 +54,7 @@ def _far_goodput(results: Results) -> pl.DataFrame:
 
 
 FAR_GOODPUT = Measure("goodput_far", "goodput of the far half", "Mb/s", _far_goodput, "higher", table="flows")
-"""What the ten flows with the longest round trips have of Figure 16's bottleneck."""
+"""Rate of the ten flows with the longest round trips at Figure 16's bottleneck."""
 
 
 def success(share: float, reading: Literal["goodput", "buffer"] = "goodput") -> Measure:
@@ -84,7 +82,7 @@ def reads(share: float, reading: str) -> Measure:
 
 
 def allotted(kind: str, title: str, unit: str, scale: float = 1.0) -> Measure:
-    """What all flows together have per bin; the bin's end becomes the axis `time` (s)."""
+    """Rate of all flows together per bin; the bin's end becomes the axis `time` (s)."""
 
     def reduce(results: Results) -> pl.DataFrame:
         rows = results.to_polars("series").filter(
@@ -113,7 +111,7 @@ ALLOTTED_THROUGHPUT = trace("goodput_bps", "allotted throughput", "Mb/s", 1e-6)
 
 
 def recovery(level: float) -> Measure:
-    """Seconds from the end of the blackout until the flow has so much of its former goodput again."""
+    """Seconds from the end of the blackout until the flow reaches this share of its former goodput."""
 
     def reduce(results: Results) -> pl.DataFrame:
         rows = results.to_polars("recovery").filter((pl.col("level") - level).abs() < 1e-9)

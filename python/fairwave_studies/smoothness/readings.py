@@ -1,10 +1,10 @@
-"""How else paper 003 can be read: what it leaves open, what admits each way to close it, and which is most plausible.
+"""Readings of paper 003: the changes that depend on grid and system.
 
-The order of values was fixed before the readings were explored. Three rules decide it. The paper's own words on the
-very experiment come before its words in general. What the paper prints comes before what its simulator does unasked. Of
-two simulator versions the one that was out when the manuscript was received (January 2004) comes first. A value that
-the words or the tools admit is admitted whatever it does to a claim; one that contradicts another sentence of the paper
-is admitted and flagged.
+The order of values in `readings.toml` was fixed before the exploration. Three rules decide it. The paper's words on the
+very experiment come before its words in general. Printed facts come before defaults of the simulator. Of two simulator
+versions, the one available when the manuscript was received (January 2004) comes first. A value that the words or the
+tools admit is admitted whatever its effect on a claim. A value that contradicts another sentence of the paper is
+admitted and flagged.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _drop_headers(_grid: str, labels: Labels) -> Overrides:
 
 
 def _path(milliseconds: int) -> Change:
-    """A round trip of so many ms wherever the paper does not give or imply another: 10 ms on each access link."""
+    """A round trip of this many ms unless the paper gives or implies another: 10 ms on each access link."""
     changes = {"topology.bottleneck.delay": f"{milliseconds / 2 - 20:g} ms"}
     return lambda grid, _labels: changes if grid not in (n.SPREAD, n.RECOVERY) else {}
 
@@ -70,7 +70,7 @@ def _handoffs(grid: str, labels: Labels, *, kind: str) -> Overrides:
 
 
 def set_on_tcp(grids: tuple[str, ...], **changes: object) -> Change:
-    """What every TCP takes on, on all grids but these."""
+    """Changes for every TCP, on all grids but these."""
     keys = {f"flow.*.transport.{key.replace('_', '-')}": value for key, value in changes.items()}
     return lambda grid, labels: keys if labels.get("transport") in n.TCPS and grid not in grids else {}
 
@@ -80,7 +80,7 @@ def _as_ns2_counts(_grid: str, labels: Labels) -> Overrides:
 
 
 def _joining(when: str, after: str) -> Change:
-    """Flows that join begin so long after each change of their number."""
+    """Delay of joining flows after each change of their number."""
 
     def changes(grid: str, _labels: Labels) -> Overrides:
         if grid != n.GROWING:
@@ -97,7 +97,7 @@ def _joining(when: str, after: str) -> Change:
 
 
 def _bursts(milliseconds: int) -> Change:
-    """A bad state of the two-state Markov model that lasts so long on average, at the same share of packets lost."""
+    """A bad state of the two-state Markov model with this mean length, at the same share of lost packets."""
 
     def changes(grid: str, labels: Labels) -> Overrides:
         per = float(labels.get("per", 0.0))
@@ -120,7 +120,7 @@ def _random_phases(grid: str, _labels: Labels) -> Overrides:
 
 
 def _hops(reading: Reading) -> Change:
-    """Where the round trip lies: as the reading has both."""
+    """The division of the round trip among links, by the factors `round-trip` and `hops`."""
     trip = float(reading["round-trip"].split()[0])
 
     def changes(grid: str, _labels: Labels) -> Overrides:
@@ -135,7 +135,7 @@ def _hops(reading: Reading) -> Change:
 
 
 def _count_bytes(reading: Reading, extent: Extent) -> Change:
-    """The bottleneck's buffer, where it is drop-tail, in so many bytes instead of packets of 1000."""
+    """The bottleneck's buffer, if it is drop-tail, in bytes instead of packets of 1000."""
     products = 0.5 if reading["buffers"] == "one way" else 1.0
     trip_ms = float(reading["round-trip"].split()[0])
 

@@ -1,7 +1,8 @@
-"""The systems of paper 003: four TCP(α, β), and what its §IV sets against them.
+"""The systems of paper 003: four TCP(α, β), and the systems that §IV compares with them.
 
-Labels are the paper's names. All TCPs recover as Reno does unless a reading says otherwise, and have windows of 64 kB.
-SQRT, IIAD (binomial controllers) and RAP (a rate for streams) are smooth alternatives of the time, beside the paper's.
+Labels are the paper's names. All TCPs recover like Reno unless a reading changes that, and have windows of 64 kB. SQRT,
+IIAD (binomial controllers) and RAP (a rate for streams) are smooth alternatives of the time, in addition to the
+paper's.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ FLAVOURS = {
     RENO_STREAM: "tcp/reno",
     GAMMA_STREAM: "tcp/gamma",
 }
-"""What a scenario calls the other TCPs."""
+"""Names of the other TCPs in scenarios."""
 
 EACH_SEGMENT: Mapping[str, Any] = {"delayed-ack": False, "byte-counting": False}
 """Every segment is acknowledged, and every acknowledgement opens the window: ns-2's, with the RFCs' details, too."""
 
 DEADLINE = "1 s"
-"""After so long a stream's unit is given up: an application that reads 1 Mb/s has 125 kB, a second, to play from."""
+"""Time after which a stream discards a unit: an application that reads 1 Mb/s has 125 kB, a second, to play from."""
 
 WIRE_BITS = 8 * 1040
 """A full segment on the wire."""
@@ -83,7 +84,7 @@ def transport(name: str, **parameters: Any) -> dict[str, Any]:
 def system(
     name: str, megabits: Megabits | None = None, *, flows: str = "*", **parameters: Any
 ) -> Callable[[Labels], Overrides]:
-    """What one system's label changes.
+    """The changes of one system's label.
 
     Args:
         name: The system.

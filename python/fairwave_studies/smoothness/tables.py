@@ -1,4 +1,4 @@
-"""Tables: what lies behind the figures in numbers, and Figure 20's recovery times beside the published ones."""
+"""Tables: the numbers behind the figures, and Figure 20's recovery times next to the published ones."""
 
 from __future__ import annotations
 

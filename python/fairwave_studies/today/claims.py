@@ -1,10 +1,9 @@
-"""What was expected before anything was measured, N1 to N14, each with its test.
+"""Expectations before the first run, N1 to N14, each with its test.
 
-**How words are read.** A call is *better* by its E-model MOS, the mean over the four calls; what is *not worth a
-word* is 0.1 of it.
-What a mechanism *costs* is goodput of the transfers; five percent is *little*. A video's share of frames that can be
-decoded when
-they are shown is told in points; five are *little*. All comparisons are made seed by seed.
+**Meaning of the words.** A call is *better* by its E-model MOS, the mean over the four calls; a difference of 0.1 is
+*not worth a word*. The *cost* of a mechanism is goodput of the transfers; five percent is *little*. Differences in the
+share of frames that are decodable at their display time are in points; five are *little*. All comparisons are paired by
+seed.
 """
 
 from __future__ import annotations

@@ -70,4 +70,4 @@ FIGURES = (
         caption="Two transfers over CUBIC, two over what the papers propose.",
     ),
 )
-"""In the order in which they are told."""
+"""In the order of the page."""

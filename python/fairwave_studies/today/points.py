@@ -1,4 +1,4 @@
-"""What is simulated: transports of others × queues, carriers of a call, carriers of a video, and γ among CUBIC."""
+"""The scenarios: transports of others × queues, carriers of a call, carriers of a video, and γ among CUBIC."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ QUEUES, CARRIERS, VIDEO, AMONG = "queues", "carriers", "video", "among"
 """Ids of the grids."""
 
 RIVALS = ("tcp/cubic", "tcp/bbr", "tcp/prague", "tcp/reno", "tcp/gamma", "tcp/gamma-delta", "tcp/real")
-"""Whose transfers share the line: those of today, then Reno, which the papers knew, and what the papers put in its
-place."""
+"""The other transfers on the line: current ones, then Reno, which the papers knew, and the papers' replacements for
+it."""
 
 DEPLOYED = ("tcp/cubic", "tcp/bbr", "tcp/prague")
 
@@ -53,10 +53,10 @@ SCHEMES: dict[str, dict[str, Any]] = {
 """Name of a queue to its table."""
 
 CALLS = ("udp", "tcp/cubic", "tcp/real", "tcp/gamma", "tcp/gamma-delta")
-"""What may carry a call."""
+"""The carriers of a call."""
 
 STREAMS = ("udp", "rtcp", "dvrc")
-"""What may carry the video: as it is made, adapted by receiver reports, at the rate that the receiver asks for."""
+"""The carriers of the video: unadapted, adapted by receiver reports, at the rate that the receiver requests."""
 
 
 def transports(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -66,7 +66,7 @@ def transports(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def base() -> Scenario:
-    """The scenario that everything is a variation of; it lies beside this module."""
+    """The base scenario in the folder of this module."""
     return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Tables: every queue beside every rival, and the carriers, in numbers."""
+"""Tables: every queue with every rival, and the carriers, in numbers."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ TABLES = (
     _table(p.VIDEO, "Carriers of a video", SEEN, measures.goodput("video"), MOS, TRANSFERS),
     _table(p.AMONG, "The papers' transports among CUBIC", SMOOTH, TRANSFERS, MOS),
 )
-"""In the order in which they are told."""
+"""In the order of the page."""

@@ -1,6 +1,6 @@
 """Figures beyond paper 002: judgements scored, layers over time and in number, and differing round trips.
 
-The last is what the paper leaves to future work (§3.2): AIAMD where flows' round trips differ.
+The last figure is the paper's future work (§3.2): AIAMD with different round trips.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHORT = {p.TEXT: "receiving rate", p.EQUATION: "requested rate"}
 def _scores(
     rows: list[Axes], data: Data, grid: str, x: str, x_label: str, held: dict[str, object]
 ) -> pl.DataFrame:
-    """Precision and recall of either cause, by both readings of what is compared."""
+    """Precision and recall of either cause, by both comparisons."""
     numbers = []
     for axes, cause, pair in (
         (rows[0], "congestion", (q.PRECISION_CONGESTION, q.RECALL_CONGESTION)),
@@ -200,7 +200,7 @@ MECHANISM_MEASURES = {
     "goodput": q.GOODPUT,
     "packets lost": q.DROPS,
 }
-"""Panel's title to what it shows."""
+"""Panel's title to its measure."""
 
 
 def _mechanisms(canvas: Canvas, data: Data) -> pl.DataFrame:

@@ -1,13 +1,13 @@
-"""What paper 002 asserts, D1 to D36, each with its test under any reading.
+"""Tests of the assertions of paper 002, D1 to D36, in any reading.
 
-**How words are read.** A link is *used* when it carries at least 95 % of what it can. Videos *have their share* when
+**Meaning of the words.** A link is *used* if it carries at least 95 % of its capacity. Videos *have their share* if
 they have at least 90 % of it, or all that they want. A number is *near* a line within 20 % of it and *well below* it
-beyond that. An index is *nearly flat* when it changes by less than 0.1 over the sweep. Fairness *falls* when it loses
-as much, is *high* above 0.9 and *relatively high* or *adequate* above 0.8. Layers are *satisfactory* when goodput and
-index come within 10 %, and a link's use when it is 90 %. A *considerable* part is 10 % and more, *few* are less than 5
-%, a *low* drop rate is below 10 %, and *most* are more than half. *Small* deviations leave the smallest more than half
-of the largest. These lines were drawn before anything was run. Where a sentence is about a whole sweep, its mean over
-the sweep is compared, without the points of a single flow; other wordings stand beside.
+beyond that. An index is *nearly flat* if it changes by less than 0.1 over the sweep. Fairness *falls* if it loses 0.1,
+is *high* above 0.9 and *relatively high* or *adequate* above 0.8. Layers are *satisfactory* if goodput and index come
+within 10 %, and a link's use if it is 90 %. A *considerable* part is 10 % and more, *few* are less than 5 %, a *low*
+drop rate is below 10 %, and *most* are more than half. *Small* deviations leave the smallest more than half of the
+largest. These lines were drawn before the first run. For a sentence about a whole sweep, the test compares the mean
+over the sweep, without the points of a single flow. Other wordings are judged too.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     Test = Callable[[Data], Evidence]
 
 FLAT = 0.1
-"""What an index or a fairness may change by and still be called flat."""
+"""Change up to which an index or a fairness counts as flat."""
 
 FILLED = 0.9
-"""Share of what there is for the videos that they must have."""
+"""Share of the videos' possible rate that they must have."""
 
 USED = 95.0
 """Per cent of a link that must be carried for it to be used."""
@@ -70,7 +70,7 @@ NEAR = 0.2
 """How far from a line is still near."""
 
 SATISFACTORY, SUFFICES = 0.1, 0.05
-"""Shares by which fewer layers may fall short: of what is satisfactory, and of what is as good."""
+"""Shares by which fewer layers may fall short: of the satisfactory value, and of an equally good one."""
 
 FAIR = 0.9
 """Fairness index above which flows are called fair to each other."""
@@ -104,14 +104,14 @@ VIDEO_SHARE = q.normalised(q.VIDEO, p.MEGABITS)
 
 @dataclass(frozen=True)
 class MeasuredTerms:
-    """What a reading makes of the words that are measured, not simulated.
+    """A reading's meaning of the measured, not simulated, words.
 
     Attributes:
         index: The video delivery index.
         delayed: The share of delayed packets.
         lost: The packet drop rate.
         compared: Which of the labels of the judging grids is DVRC.
-        kilobits: What the layers add, kb/s.
+        kilobits: Rate of each layer, kb/s.
         megabits: The link out of R2, Mb/s.
         first: The link before it, Mb/s.
         capacity: Packets that its buffer holds.
@@ -128,7 +128,7 @@ class MeasuredTerms:
 
     @classmethod
     def from_reading(cls, reading: Reading) -> MeasuredTerms:
-        """The words of a reading; what it does not name is as in the base reading."""
+        """The terms of a reading; missing factors keep the base value."""
         left, gap = (
             reading.get("sent", "") == "what left the sender",
             reading.get("late", "gap above 75 ms") == "gap above 75 ms",
@@ -161,7 +161,7 @@ class MeasuredTerms:
         )
 
     def share_of_link(self, flows: int) -> float:
-        """What so many videos beside the file transfers may have, Mb/s of payload: a fair share, or all they want."""
+        """Possible rate of this many videos, Mb/s of payload: a fair share next to the transfers, or all they want."""
         fair = self.megabits * flows / (flows + p.FTP_CROSS)
         return min(min(fair, self.first) * q.PAYLOAD_SHARE, flows * sum(self.kilobits) / 1e3)
 
@@ -177,7 +177,7 @@ def said(words: str, evidence: Evidence) -> Evidence:
 
 
 def called(words: str, evidence: Evidence) -> Evidence:
-    """The same, with these words for what is compared: where there is one number to compare."""
+    """The same with this label, for evidence of a single comparison."""
     return evidence.relabelled(lambda _: words)
 
 
@@ -192,7 +192,7 @@ def swept(measured: Measured, *, every: bool = False) -> Measured:
 
 
 def select(measured: Measured, **labels: object) -> Measured:
-    """What belongs to these labels, without their axes."""
+    """The measure at these labels, without their axes."""
     return measured.select(**labels).drop_axes(*labels)
 
 
@@ -391,7 +391,7 @@ def _d11(data: Data, *, every: bool = False) -> Evidence:
 
 
 def _d11_order(data: Data) -> Evidence:
-    """TCP has more beside DVRC than beside TFRC."""
+    """TCP has more next to DVRC than next to TFRC."""
     return highest(swept(data.measured(TCP_SHARE, p.FRIENDLY)), DVRC, [TFRC])
 
 
@@ -441,7 +441,7 @@ def _index_above(
 def _better(
     data: Data, words: MeasuredTerms, grid: str, rivals: Sequence[str], *, every: bool = False
 ) -> Evidence:
-    """DVRC's index above and its losses below those of its rivals."""
+    """DVRC's index is above and its losses are below the rivals'."""
     return said("index: ", _index_above(data, words.index, grid, rivals, every=every)) & said(
         "lost: ", _loses_less(data, words.lost, rivals, grid, every=every)
     )
@@ -539,7 +539,7 @@ def _takes_more(data: Data) -> Evidence:
 
 
 def _base_layer(data: Data, words: MeasuredTerms) -> Evidence:
-    """With the most videos beside the most file transfers a video has what the base layer is, or less."""
+    """With the most videos and the most file transfers, a video has at most the base layer's rate."""
     rate = select(data.measured(q.flow_goodput(q.VIDEO), p.FRIENDLY), transport=DVRC)
     crowded = select(rate, flows=max(rate.labels("flows")), tcp=max(rate.labels("tcp")))
     return called("goodput of a video", is_below(crowded, (1 + NEAR) * words.kilobits[0]))

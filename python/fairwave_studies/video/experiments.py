@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     Samples = Callable[[Data], NDArray[np.float64]]
 
 GENTLE = {"reaction": "once per round trip", "alpha": "a packet per round trip"}
-"""DVRC that answers the losses of a round trip once and counts α in packets per round trip: admitted and flagged."""
+"""DVRC that reacts once to the losses of a round trip and counts α in packets per round trip: admitted and flagged."""
 
 
 def _sample(measure: Measure, grid: str, **labels: object) -> Samples:
-    """A measure at a point of a grid; what the labels leave open is averaged, but for points of a single flow."""
+    """A measure at a point of a grid; averages over open labels, without points of a single flow."""
 
     def samples(data: Data) -> NDArray[np.float64]:
         found = data.measured(measure, grid)
@@ -92,7 +92,7 @@ LOST_DVRC, LOST_TFRC = "DVRC: lost (%)", "TFRC: lost (%)"
 MISSED_DVRC, MISSED_TFRC = "DVRC: did not arrive (%)", "TFRC: did not arrive (%)"
 
 
-# Further claims, a switch or two each. Quantities are named as they stand in figures.
+# Further claims, with one or two switches each. Quantities have the names that figures show.
 
 AS_BASE = Side("base")
 NEVER_HALVED = Side("never halved", changes=dvrc(aiamd__deviations=1000.0))

@@ -1,8 +1,7 @@
-"""Why claims come out as they do, in numbers that are taken from the study's own data.
+"""Explanations of the claims' verdicts, with numbers from the study's data.
 
-The exploration of readings says which reading a claim hangs on. Where a reading is worth a look by itself, the words
-name the factor and its value. `fairwave study video --reading FILE` takes them from a file such as `{"reaction": "once
-per round trip"}`.
+The exploration shows the reading that decides a claim. If a single reading matters, the text names the factor and its
+value. `fairwave study video --reading FILE` takes them from a file such as `{"reaction": "once per round trip"}`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def _otherwise(words: str | Callable[[Data], str]) -> Notes:
 
 
 def _mean(data: Data, measure: Measure, grid: str, **labels: Any) -> float:
-    """The mean over seeds, and over whatever the labels leave open; NaN where nothing is defined."""
+    """The mean over seeds and open labels; NaN if nothing is defined."""
     values = data.measured(measure, grid).select(**labels).frame["value"].to_numpy().astype(float)
     values = values[np.isfinite(values)]
     return float(values.mean()) if len(values) else float("nan")

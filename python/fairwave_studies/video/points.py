@@ -1,8 +1,8 @@
-"""What is simulated: one grid per experiment of paper 002, and some for what it leaves to later work.
+"""The scenarios: one grid per experiment of paper 002, and some for its future work.
 
-Every grid is a variation of one of four scenarios, which lie beside this module: `single.toml` (dumbbell), `cross.toml`
-(Fig. 5a), `reverse.toml` (Fig. 5b) and `hops.toml` (Fig. 5c). An `Extent` says how much of each is made: all of the
-paper's sweeps, or the fewest points on which the claims can be judged (for the exploration of readings, and for tests).
+Every grid is a variation of one of four scenarios in this folder: `single.toml` (dumbbell), `cross.toml` (Fig. 5a),
+`reverse.toml` (Fig. 5b) and `hops.toml` (Fig. 5c). An `Extent` gives the size of each grid: all of the paper's sweeps,
+or the fewest points that suffice to judge the claims (for the exploration of readings, and for tests).
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ FIXED, SIMULCAST, ALLOCATED, TEMPORAL, BY_SENDER = (
     "DVRC, frames left out",
     "RTCP/UDP, simulcast",
 )
-"""What a video is sent in: the paper's cumulative layers and four other ways."""
+"""Forms of a video: the paper's cumulative layers and four others."""
 
 JUDGED, JUDGED_LOAD = "judged", "judged-load"
 
 DUMBBELL = (SINGLE, BULK, BOUND, JUDGED, FRIENDLY)
-"""Grids of the dumbbell of §5.1 and §5.4, all of whose links are equally fast."""
+"""Grids of the dumbbell of §5.1 and §5.4, with equally fast links."""
 
 MEGABITS = 10.0
 """Bottlenecks where many flows meet, Mb/s."""
@@ -80,7 +80,7 @@ COMPARED: dict[str, dict[str, Any]] = {
     TEXT: {"flow.video.transport": dict(TRANSPORTS[DVRC])},
     EQUATION: {"flow.video.transport": dict(TRANSPORTS[LITERAL])},
 }
-"""The two readings of what a loss is judged by."""
+"""The two rates that DVRC may compare to judge a loss."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ class Extent:
 
     Attributes:
         flows: Numbers of videos.
-        crowd: Numbers of file transfers beside which friendliness is measured.
+        crowd: Numbers of file transfers for the measurement of friendliness.
         hops: Lengths of the chain.
         layers: Numbers of layers, in the ablation.
         contention: Numbers of videos in the ablation.
         errors: Packet error rates at which judgements of losses are scored.
         load: Numbers of file transfers at which they are.
         length: Length of the runs of many flows.
-        alone: Length of the runs of one video beside file transfers, and of the chain's of one.
+        alone: Length of the runs of one video next to file transfers, and of the chain with one video.
     """
 
     flows: tuple[int, ...] = (1, 5, 10, 15, 20, 30, 40, 50)
@@ -121,7 +121,7 @@ ESSENTIAL = Extent(
     length="30 s",
     alone="100 s",
 )
-"""The fewest points on which every claim can be judged: what readings are explored at.
+"""The fewest points that suffice to judge every claim, for the exploration of readings.
 
 Runs are half as long as the paper's sweeps: with six seeds no verdict of the base reading turned by that.
 """
@@ -143,12 +143,12 @@ def layers(kilobits: Sequence[float]) -> list[str]:
 
 
 def equal(count: int) -> list[str]:
-    """So many equal layers of the same video."""
+    """This many equal layers of the same video."""
     return layers([TOTAL_KILOBITS / count] * count)
 
 
 def split_above_base(count: int) -> list[str]:
-    """The base layer as it is, and what is left of the video cut into `count` − 1 equal layers."""
+    """The base layer, and the rest of the video cut into `count` − 1 equal layers."""
     base = LAYER_KILOBITS[0]
     if count == 1:
         return equal(1)
@@ -247,7 +247,7 @@ def _chain(extent: Extent) -> list[Grid]:
     )
 
     def hops(count: int) -> dict[str, Any]:
-        # The buffer is that of the video's own path: 20 ms of access links and 20 ms per hop, there and back.
+        # The buffer fits the video's path: 20 ms of access links and 20 ms per hop, there and back.
         capacity = {"bdp": 1.0, "round-trip": f"{20 + 20 * count} ms"}
         return {
             "topology.hops": count,
@@ -282,7 +282,7 @@ def _ablation(extent: Extent) -> Grid:
 
 
 def _round_trips(extent: Extent) -> Grid:
-    """Ten flows of one kind, whose round trips spread evenly; the dumbbell alone has 60 ms less than its own there."""
+    """Ten flows of one kind with evenly spread round trips; 60 ms of each belong to the dumbbell."""
     least, most = SPREAD_TRIPS_MS
     # One way: 5 ms between the routers, 1 ms to the sink, the rest of half a round trip from the source.
     delay = {"from": f"{least / 2 - 6:g} ms", "to": f"{most / 2 - 6:g} ms", "spread": "even"}
@@ -326,7 +326,7 @@ def _judged(extent: Extent) -> list[Grid]:
 
 
 def _mechanisms(extent: Extent) -> Grid:
-    """What else a video can be sent in, beyond the paper: each layer or version of each frame a unit."""
+    """Other forms of a video, beyond the paper: each layer or version of each frame is a unit."""
     base = scenario("reverse", **{"duration": extent.length, "flow.video.traffic.packet": None})
     cumulative = layers([sum(LAYER_KILOBITS[: count + 1]) for count in range(len(LAYER_KILOBITS))])
     simulcast = {"flow.video.traffic.coding": "simulcast", "flow.video.traffic.layers": cumulative}

@@ -1,14 +1,14 @@
-"""The quantities that paper 002 plots, and those by which a judge of losses is scored.
+"""The quantities that paper 002 plots, and the scores of a judge of losses.
 
-What concerns one flow, a group or a link is measured by the simulator; here it is put together as §4.2 of the paper
-does. Everything is taken from 2 s on: units by when they were made, packets by when they were sent.
+The simulator measures flows, groups and links; this module combines them as in §4.2 of the paper. All measures begin at
+2 s: for units the time of creation counts, for packets the time of sending.
 
-**What the application made.** §4.2 divides by the packets sent by the application. A unit that its transport still
-holds when a run ends was made like any other: over TFRC and TCP, which let a video wait, that is most of it where many
-share a link. The simulator counts as *in flight* what may yet arrive, which is as little as a round trip's worth over a
-transport that holds nothing back, and all that waits over one that does. So what was made is `units_sent` +
-`units_in_flight`, and what never left the sender is its backlog (TFRC, DVRC), or all that has not arrived (TCP, which
-sends it until it does).
+**Packets of the application.** §4.2 divides by the packets sent by the application. This includes units that the
+transport still holds at the end of a run. Over TFRC and TCP, which make a video wait, many flows on a link leave most
+units waiting. The simulator counts as *in flight* every unit that may still arrive. That is up to a round trip's worth
+over a transport that holds nothing back, and the whole backlog over one that does. So the application's units are
+`units_sent` + `units_in_flight`. The units that never left the sender are its backlog (TFRC, DVRC), or all that have
+not arrived (TCP, which sends them until they do).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ THRESHOLD_S, NOTICEABLE_S = 0.075, 0.05
 """Gaps beyond which playback is 'notably degraded', and below which 'jitter effects are not noticeable'."""
 
 PAYLOAD_SHARE = 1000 / 1040
-"""What is payload of the bytes that full TCP segments put on the wire."""
+"""Payload share of the bytes that full TCP segments put on the wire."""
 
 
 def _goodput(group: str) -> Measure:
@@ -65,11 +65,11 @@ def _video_rows(results: Results, table: str = "flows") -> pl.DataFrame:
 
 
 ON_THE_WAY_S = 0.1
-"""About how long a packet is in the network, seconds: what of the undelivered is there and not in the sender."""
+"""Approximate time of a packet in the network, seconds: separates packets in the network from those in the sender."""
 
 
 def accounts(results: Results) -> pl.DataFrame:
-    """What became of all that the videos' application made, run by run.
+    """The fate of all units of the videos' application, per run.
 
     Columns: `run`; in units `made`, `received`, `lost` (in the network, not sent again) and `never_left`; `drop_rate`:
     packets dropped by queues and links, repetitions included, per packet that left, repetitions not included.
@@ -203,7 +203,7 @@ def _frame(measure: Measure, results: Results) -> pl.DataFrame:
 
 
 def _share_of_sent(part: Literal["timely", "delayed"], reading: Literal["gap", "excess-gap"]) -> Measure:
-    """Units in time, or late, of what the transport put on the network: what a sender holds back was not sent."""
+    """Units in time, or late, as a share of those put on the network, without those that the sender holds back."""
 
     def reduce(results: Results) -> pl.DataFrame:
         timely = _frame(timely_of_received(THRESHOLD_S, reading), results)
@@ -239,7 +239,7 @@ DELAYED_OF_SENT_EXCESS = _share_of_sent("delayed", "excess-gap")
 def normalised(group: str, megabits: float) -> Measure:
     """Normalised throughput: a flow's mean goodput over B/n, its share among the n flows of all groups forward.
 
-    B is what the bottleneck carries of payload in full TCP segments.
+    B is the bottleneck's capacity for payload in full TCP segments.
     """
 
     def reduce(results: Results) -> pl.DataFrame:
@@ -471,7 +471,7 @@ def _queue(results: Results) -> pl.DataFrame:
 
 @cache
 def queue_share(below: float, title: str, capacity: float = CAPACITY) -> Measure:
-    """Share of the time after 2 s in which the queue of R2 holds less than `below` of its capacity (packets), %."""
+    """Share of the time after 2 s with fewer than `below` of its capacity (packets) in the queue of R2, %."""
 
     def reduce(results: Results) -> pl.DataFrame:
         return (

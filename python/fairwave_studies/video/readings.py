@@ -1,12 +1,12 @@
-"""What paper 002 leaves open, and every way in which its words or its simulator let each gap be closed.
+"""Readings of paper 002: the changes that depend on grid and system.
 
-The order of values, and with it the base reading, is that of plausibility alone. A value is admitted by the paper's
-words or by the tools of its time, whatever it does to a claim. One that makes a system of the paper misbehave alone on
-an empty path (`tests/studies/test_video_alone.py`) is admitted and flagged: the words decide, and a reader is told.
+Plausibility alone decides the order of values, and with it the base reading. The paper's words or the tools of its time
+admit a value, whatever its effect on a claim. A value that makes a system of the paper misbehave alone on an empty path
+(`tests/studies/test_video_alone.py`) is admitted and flagged: the words decide, and the page warns the reader.
 
-Two things that other papers leave open are closed here and are no factors. §4.1 states a window of at most 64 kB. That
-ns-2's own limit of 20 packets was left beneath it is a value; that there was no limit is not. §4.1 also states five
-layers, so finer ones are not what was simulated.
+Two gaps of other papers are closed here and are no factors. §4.1 states a window of at most 64 kB. ns-2's default limit
+of 20 packets is a value of the factor; no limit at all is not. §4.1 also states five layers, so finer ones are not
+admitted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TRANSPORT, TRAFFIC = "flow.video.transport", "flow.video.traffic"
 
 
 def carrier(labels: Mapping[str, Label]) -> str:
-    """The system that carries the video at a point; DVRC where no axis says otherwise."""
+    """The system that carries the video at a point; DVRC by default."""
     found = str(labels.get("transport", labels.get("system", labels.get("mechanism", DVRC))))
     # "AIAMD, bulk" and "DVRC, simulcast" name the carrier first; "DVRC, Eq. (11)" is a system's name.
     first = found if found in (LITERAL, AIAD) else found.partition(",")[0]
@@ -53,7 +53,7 @@ def is_dvrc(labels: Mapping[str, Label]) -> bool:
 
 
 def has_frames(grid: str, labels: Mapping[str, Label]) -> bool:
-    """Whether what is carried is a video, and not data without end."""
+    """Whether the flow carries a video, and not endless data."""
     return grid != p.BULK and not str(labels.get("system", "")).endswith("bulk")
 
 
@@ -66,7 +66,7 @@ def dvrc(**changes: Any) -> Change:
 
 
 def _compared(_: str, labels: dict[str, Label]) -> Overrides:
-    # Where both comparisons are drawn beside each other, the axis decides.
+    # If both comparisons are drawn together, the axis decides.
     fixed = "reading" in labels or carrier(labels) != DVRC
     return {} if fixed else {f"{TRANSPORT}.aiamd.compare": "requested-rate"}
 
@@ -105,7 +105,7 @@ THREE = (*LOSSY, p.SPREAD)
 
 
 def lossy(**changes: Any) -> Change:
-    """What the links to the videos' sinks take on where they lose packets."""
+    """Changes for the links to the videos' sinks that lose packets."""
     paths = {f"topology.sink-access.loss.{key.replace('_', '-')}": value for key, value in changes.items()}
     return lambda grid, _: paths if grid in LOSSY else {}
 
@@ -114,7 +114,7 @@ ALONE = p.DUMBBELL
 
 
 def buffers(bdp: float) -> Change:
-    """So many products of rate and round trip in the routers' buffers."""
+    """Routers' buffers of this many products of rate and round trip."""
 
     def changes(grid: str, _: dict[str, Label]) -> Overrides:
         links = ("first-bottleneck", "shared-bottleneck") if grid in THREE else ("bottleneck",)
@@ -146,11 +146,11 @@ TCP_FLOWS: Mapping[str, tuple[str, ...]] = {
     p.CHAIN: ("tcp", "tcp-back"),
     p.ROUND_TRIPS: (),
 }
-"""The groups of file transfers of each grid; `ftp` where nothing else is said."""
+"""The groups of file transfers of each grid; `ftp` by default."""
 
 
 def tcp_groups(grid: str, labels: Mapping[str, Label]) -> list[str]:
-    """The groups whose transport is a TCP at a point."""
+    """The groups with a TCP as transport at a point."""
     groups = [*TCP_FLOWS.get(grid, ("ftp",))]
     if carrier(labels) in (WESTWOOD, RENO):
         groups.append("video")
@@ -158,7 +158,7 @@ def tcp_groups(grid: str, labels: Mapping[str, Label]) -> list[str]:
 
 
 def tcp(grids: Sequence[str] = (), **changes: Any) -> Change:
-    """What every TCP takes on, in these grids or in all."""
+    """Changes for every TCP, in these grids or in all."""
     keys = {key.replace("_", "-"): value for key, value in changes.items()}
 
     def found(grid: str, labels: dict[str, Label]) -> Overrides:
@@ -182,7 +182,7 @@ def _as_ns2_counts(_: str, labels: dict[str, Label]) -> Overrides:
 
 
 def _hops(milliseconds: int) -> Change:
-    """Hops of so much one way, with buffers for the round trip that follows."""
+    """Hops with this delay one way, and buffers for the resulting round trip."""
 
     def found(grid: str, labels: dict[str, Label]) -> Overrides:
         if grid not in (p.HOPS, p.CHAIN):

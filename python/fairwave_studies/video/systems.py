@@ -1,13 +1,13 @@
-"""The systems of paper 002: DVRC, and what it sets against it.
+"""The systems of paper 002: DVRC, and the systems compared with it.
 
 Labels are the paper's names. DVRC and RTCP/UDP send the layers that they find room for. TFRC and Westwood+ carry the
 video 'at the optimal quality', adaptation being disabled (§4.1): one stream of the rate of all layers. UDP alone does,
 too.
 
-DVRC follows the paper's words where they differ from what the protocol does by default. Every gap in sequence numbers
-is a loss event (§3.1). Both α have the unit of R, a packet per second (Eq. 11). R rises no further than all layers need
-(§5.4). So it does well alone on an empty path, which it does not where losses of a round trip are one event and α is a
-packet per round trip (`tests/studies/test_video_alone.py`).
+DVRC follows the paper's words if they differ from the protocol's defaults. Every gap in sequence numbers is a loss
+event (§3.1). Both α have the unit of R, a packet per second (Eq. 11). R does not exceed the need of all layers (§5.4).
+So it does well alone on an empty path. It does badly if losses of a round trip are one event and α is a packet per
+round trip (`tests/studies/test_video_alone.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DVRC, TFRC, WESTWOOD, RTCP, UDP, RENO = "DVRC", "TFRC", "Westwood+", "RTCP/UDP", "UDP", "Reno"
 
 LITERAL = "DVRC, Eq. (11)"
-"""DVRC that judges a loss by the rate it asked for, R(t − 1), as Eq. (11) prints; the text says the receiving rate."""
+"""DVRC that judges a loss by its requested rate, R(t − 1), as Eq. (11) prints; the text has the receiving rate."""
 
 AIAD = "DVRC, AIAD"
 """DVRC that takes every loss for random: additive decrease alone, the control that §3.2 sets AIAMD against."""
@@ -41,7 +41,7 @@ TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
 """Each system's transport as a scenario writes it: all packets carry 1000 bytes (§4.1)."""
 
 LAYER_KILOBITS = (128, 128, 128, 256, 384)
-"""What each of the five layers adds, kb/s: assumed."""
+"""Rate of each of the five layers, kb/s: assumed."""
 
 TOTAL_KILOBITS = sum(LAYER_KILOBITS)
 

@@ -1,4 +1,4 @@
-"""Tables: CoV beside the published numbers, the videos in numbers, judgements scored, layers."""
+"""Tables: CoV next to the published numbers, the videos in numbers, scores of judgements, layers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PUBLISHED_JITTER_MS, PUBLISHED_SHARE = 75.0, 1.0
 
 
 def _distances(data: Data) -> pl.DataFrame:
-    """Ours beside what the paper prints as a number."""
+    """Our values next to the paper's printed numbers."""
 
     def row(what: str, source: str, published: float, ours: Interval) -> dict[str, str]:
         return {
@@ -159,7 +159,7 @@ def _chain(data: Data) -> pl.DataFrame:
 
 
 def _judged(data: Data) -> pl.DataFrame:
-    """Over the packet error rate beside two TCP flows, and over their number at 3 %."""
+    """Over the packet error rate with two TCP flows, and over their number at 3 %."""
     measured = {one: data.measured(one, p.JUDGED) for one in (*q.SCORES, q.INFORMEDNESS)}
     first = next(iter(measured.values()))
     loads, errors = first.labels("tcp"), first.labels("per")

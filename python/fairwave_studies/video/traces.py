@@ -1,4 +1,4 @@
-"""Figures 3 and 6 to 20 of paper 002, but for those of many flows against their number, which are in `sweeps`."""
+"""Figures 3 and 6 to 20 of paper 002, except sweeps over the number of flows, which are in `sweeps`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PUBLISHED_COV = {DVRC: 0.1854, LITERAL: 0.1854, TFRC: 0.2229}
 """§5.1."""
 
 WINDOW_S = (20.0, 80.0)
-"""What part of a run is drawn as a trace, seconds."""
+"""The drawn part of a run, seconds."""
 
 
 def first_seed(measured: Measured) -> pl.DataFrame:
@@ -85,7 +85,7 @@ def _judging(canvas: Canvas, data: Data) -> pl.DataFrame:
 
 
 def _causes(canvas: Canvas, data: Data) -> pl.DataFrame:
-    """What the losses of Figure 3's runs were, and what they were taken for."""
+    """True and judged causes of the losses in Figure 3's runs."""
     causes = data.measured(q.CAUSES, p.BOUND).select(reading=p.TEXT).drop_axes("reading").summary(["losses"])
     panel = canvas.subplots()
     _lying_bars(panel, causes, "losses")
@@ -94,7 +94,7 @@ def _causes(canvas: Canvas, data: Data) -> pl.DataFrame:
 
 
 def _lying_bars(axes: Axes, summary: pl.DataFrame, of: str) -> None:
-    """Bars from left to right, so that long words stand beside them."""
+    """Horizontal bars, so that long labels fit."""
     names = [str(one).replace(", ", ",\n") for one in summary[of]]
     mean = summary["mean"].to_numpy()
     reach = np.abs(np.stack([mean - summary["low"].to_numpy(), summary["high"].to_numpy() - mean]))
@@ -349,7 +349,7 @@ ONE_RUN = "One replication."
 
 
 def alone() -> list[Figure]:
-    """Figures 3, 6 and 7, of one DVRC flow, as the paper has them; then what they leave out."""
+    """Figures 3, 6 and 7 of one DVRC flow as in the paper, then further details."""
     wide, narrow = (8.2, 3.9), (6.0, 3.9)
     return [
         Figure(

@@ -1,9 +1,8 @@
-"""What papers 000 and 001 assert, V1 to V39, each with its test.
+"""Tests of the assertions of papers 000 and 001, V1 to V39.
 
-A claim that speaks of timeliness is judged by what the reading of the papers takes *timely* and *sent* for; the other
-meanings of *timely* stand beside it. Where a stricter sense of the words was once tested, that stands beside it, too. A
-claim that joins several assertions has a part for each. How the papers' words are read is told in `selecting`; the
-claims' own words are in `claims.toml`.
+The reading decides the meaning of *timely* and *sent* in claims of timeliness. The other meanings of *timely* are
+judged as other wordings, and so are stricter senses from earlier tests. A claim that joins several assertions has a
+part for each. `selecting` explains the papers' words; `claims.toml` has the claims.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ OTHERWISE: Mapping[str, Mapping[str, ClaimTest]] = {
 
 
 def tests(case: Case) -> dict[str, Test | dict[str, Test]]:
-    """Claim to its test, or to the tests of its parts, by what the reading takes *timely* and *sent* for."""
+    """Claim to its test, or to the tests of its parts, by the reading's meaning of *timely* and *sent*."""
     how = q.define_shares(case.reading)
     found: dict[str, Test | dict[str, Test]] = {
         name: partial(_apply, test, how) for name, test in SINGLE.items()

@@ -1,7 +1,7 @@
-"""Tests of what the papers assert of their first scenario: calls alone (000 §5.1) and beside 10 transfers (001 §IV.A).
+"""Tests of the papers' first scenario: calls alone (000 §5.1) and with 10 transfers (001 §IV.A).
 
-Each test takes the study's data and what *timely* and *sent* mean, and answers with evidence. Those of a claim that
-joins several assertions are its parts.
+Each test takes the study's data and the meaning of *timely* and *sent*, and returns evidence. A claim that joins
+several assertions has a test per part.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ ALONE, BESIDE = "calls alone (000)", "beside 10 transfers (001)"
 """Names of the parts of claims that both papers make."""
 
 HIGH_IN_001 = 60
-"""Calls from which on 001 sees high contention ('above 40 flows')."""
+"""Number of calls from which 001 sees high contention ('above 40 flows')."""
 
 
 def compare_by_paper(
@@ -291,7 +291,7 @@ def v36(data: Data, how: ShareDefinition) -> Evidence:
 
 
 def _hurts(ftp: int) -> Callable[[Data, ShareDefinition], Evidence]:
-    """What the TCPs' mean index lacks to UDP's."""
+    """UDP's index minus the TCPs' mean index."""
 
     def test(data: Data, how: ShareDefinition) -> Evidence:
         measured = part(data, q.index(how), ftp=ftp)
@@ -327,7 +327,7 @@ def v38(data: Data, how: ShareDefinition) -> Evidence:
 
 
 def _varies(measure: Callable[[ShareDefinition], Measure]) -> Callable[[Data, ShareDefinition], Evidence]:
-    """How far replications lie from their mean, as a share of it."""
+    """Spread of replications around their mean, as a share of it."""
 
     def test(data: Data, how: ShareDefinition) -> Evidence:
         found: list[Comparison] = []
@@ -350,7 +350,7 @@ def _varies(measure: Callable[[ShareDefinition], Measure]) -> Callable[[Data, Sh
 
 
 def _distance(samples: Any) -> Any:
-    """From their mean, in % of it; not defined where it is 0."""
+    """Distance from the mean, in % of it; undefined if it is 0."""
     mean = float(np.mean(samples))
     return np.abs(samples - mean) / mean * 100 if mean > 0 else np.full(len(samples), np.nan)
 

@@ -1,7 +1,7 @@
 """Why claims come out as they do: a mechanism on and off, under seeds that nothing else uses.
 
-Each side is a reading of the papers; where no word of theirs admits what is switched (Reno in Westwood's place), it is
-a change of the experiment's own, and says so.
+Each side is a reading of the papers. If their words do not admit a change (Reno in Westwood's place), the side makes
+the change itself, and its name says so.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def sample(measure: Measure, transport: str, flows: int, ftp: int, **labels: Any
 
 
 def _fall(measure: Measure, transport: str, flows: int) -> Quantity:
-    """From no errors to 0.05, in % of what it was."""
+    """Decrease from no errors to 0.05, in % of the first value."""
 
     def taken(data: Data) -> NDArray[np.float64]:
         none, many = (sample(measure, transport, flows, 20, per=per)(data) for per in (0.0, 0.05))
@@ -62,7 +62,7 @@ def _fall(measure: Measure, transport: str, flows: int) -> Quantity:
 
 
 def _widening(data: Data) -> NDArray[np.float64]:
-    """By how much less transfers keep beside UDP than beside the TCPs, from 40 calls to 120, with 20 transfers."""
+    """Growth of the gap between transfers next to UDP and next to the TCPs, from 40 calls to 120, with 20 transfers."""
 
     def shortfall(flows: int) -> NDArray[np.float64]:
         left = [sample(q.FTP_GOODPUT, one, flows, 20)(data) for one in TCPS]
@@ -74,9 +74,9 @@ def _widening(data: Data) -> NDArray[np.float64]:
 
 
 def _repeated_share(payload: int) -> Quantity:
-    """What of R1's bytes for 80 of Westwood's calls beside 20 transfers brings no speech that is new, in %.
+    """Share of R1's bytes for 80 of Westwood's calls, with 20 transfers, that carries no new speech, in %.
 
-    Copies, and what is lost behind R1. R1 carries 2 Mb/s, and a segment 40 bytes of header.
+    These are copies and losses behind R1. R1 carries 2 Mb/s, and a segment 40 bytes of header.
     """
 
     def taken(data: Data) -> NDArray[np.float64]:
@@ -97,21 +97,21 @@ AS_BASE, NARROW, RENO = "R1→R2 2 Mb/s", "R1→R2 1.2 Mb/s", "1.2 Mb/s, Reno in
 DROPPED, ITS_GOODPUT = "dropped at R1 beside 10 transfers, 80 calls (%)", "Westwood's goodput there (Mb/s)"
 
 
-# V4: whose packets are counted with headers
+# V4: systems with counted headers
 
 NS2, BARE, NEWRENO = "as ns-2 counts", "no headers", "no headers, NewReno in Real's place"
 REALS_INDEX, REALS_DROPS = "Real's index, 80 calls alone", "dropped at R1 then (%)"
 REALS_TIMEOUTS, VEGAS_TIMEOUTS = "Real's timeouts, 120 calls (%)", "Vegas's timeouts, 120 calls (%)"
 
 
-# V5: what a late packet is late by
+# V5: the meaning of a late packet
 
 LITERAL, DELAY, DEEP = "001's Algorithm 1", "one-way delay", "one-way delay, buffers of 75 kB"
 LATE, SLOWEST = "calls alone (000): flows 120", "UDP's delay, 95th percentile, 120 calls (ms)"
 LATE_BESIDE = "beside 10 transfers (001): flows 80 − 2 × flows 40"
 
 
-# V9: what longer packets spare
+# V9: the saving by longer packets
 
 LIMITED, ROOMY, COUNTED = (
     "base",
@@ -122,7 +122,7 @@ VEGAS_TOO = "the same, Vegas with headers, too"
 VEGAS_GAIN, UDP_GAIN = "Vegas does not: gain of tcp/vegas", "UDP gains: gain of udp"
 
 
-# V11: what shields transfers
+# V11: the protection of transfers
 
 SHIELDED, EVEN, OPEN = "R1→R2 2 Mb/s, as ns-2 counts", "R1→R2 2 Mb/s, no headers", "R1→R2 4 Mb/s, no headers"
 TO_VEGAS = "Real mostly leaves most: beside 20 transfers: tcp/real − tcp/vegas, mean over calls"
@@ -130,7 +130,7 @@ TO_WESTWOOD = "Real mostly leaves most: beside 60 transfers: tcp/real − tcp/we
 LEFT, WIDER = "left by UDP, 120 calls, 20 transfers (Mb/s)", "further behind than with 40 calls (Mb/s)"
 
 
-# V14: what an error costs UDP
+# V14: the cost of an error to UDP
 
 LETTER, ARRIVAL = "gap to the packet numbered before", "gap to the arrival before"
 UDP_FALL, REAL_FALL = "UDP's goodput falls, 80 calls (%)", "Real's goodput falls, 80 calls (%)"
@@ -230,7 +230,7 @@ FIRST = (
 )
 """Of the claims that the exploration contradicts most often."""
 
-# Further claims, a switch or two each. Quantities are named as they stand in figures.
+# Further claims, with one or two switches each. Quantities have the names that figures show.
 
 AS_BASE_SIDE = Side("as in the base reading")
 WIRED_SIDE = Side("of what was put on the wire", {"sent": "by the transport"})
@@ -256,7 +256,7 @@ LOST, LOST_OF_WIRED = q.loss(), q.loss("transport")
 
 
 def _named(name: str, transport: str, flows: int, ftp: int = 0, unit: str = "") -> str:
-    """What a quantity of a transport with so many calls is called: "index, UDP, 80 calls, 10 transfers"."""
+    """Name of a transport's quantity with this many calls: "index, UDP, 80 calls, 10 transfers"."""
     where = f"{flows} calls" + (f", {ftp} transfers" if ftp else "")
     return f"{name}, {SHORT[transport]}, {where}{unit}"
 
@@ -278,17 +278,17 @@ def _less(first: Quantity, second: Quantity) -> Quantity:
 
 
 def _index_at(transport: str, flows: int, threshold: float) -> Quantity:
-    """The index at a threshold in ms, beside 20 transfers."""
+    """The index at a threshold in ms, with 20 transfers."""
     return sample(q.index_by_threshold(q.ShareDefinition()), transport, flows, 20, threshold=threshold)
 
 
 def _late_by(transport: str, flows: int, threshold: float) -> Quantity:
-    """The share that comes late at a threshold in ms, beside 20 transfers."""
+    """The late share at a threshold in ms, with 20 transfers."""
     return sample(q.delayed_by_threshold(q.ShareDefinition()), transport, flows, 20, threshold=threshold)
 
 
 def _kilobits_each(measure: Measure, transport: str, ftp: int, count: int) -> Quantity:
-    """What one of so many flows gets beside 120 calls, kb/s."""
+    """Rate of one of this many flows next to 120 calls, kb/s."""
     whole = sample(measure, transport, 120, ftp)
     return lambda data: whole(data) / count * 1e3
 

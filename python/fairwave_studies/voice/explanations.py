@@ -1,7 +1,7 @@
 """Why claims come out as they do: the numbers behind a verdict, the mechanism, and the factor on which it hangs.
 
-All numbers in these words are computed from the runs of the study that they stand in. What hangs on a reading is said
-with the command that shows it. With fewer points than the papers' some numbers do not exist.
+All numbers in these texts are computed from the study's runs. If a reading decides a claim, the text has the command
+that shows it. With fewer points than the papers' some numbers do not exist.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BY_DELAY = q.ShareDefinition("delay")
 
 
 def mean(data: Data, measure: Measure, transport: str, flows: int, ftp: int = 0, **labels: Any) -> float:
-    """The mean over replications at one point; not a number where it was not simulated or is not defined."""
+    """The mean over replications at one point; NaN if it was not simulated or is undefined."""
     point = {"payload": "160 B", "per": 0.01, "flows": flows, "ftp": ftp, "transport": transport, **labels}
     try:
         samples = data.measured(measure, CALLS).samples(**point)
@@ -378,7 +378,7 @@ def _v38(data: Data) -> str:
 
 
 def _distance(data: Data, flows: int) -> float:
-    """How far UDP's goodput lies from its mean over runs, in % of it."""
+    """Distance of UDP's goodput from its mean over runs, in % of it."""
     point = {"payload": "160 B", "per": 0.01, "flows": flows, "ftp": 0, "transport": UDP}
     try:
         samples = data.measured(q.GOODPUT, CALLS).samples(**point)
@@ -400,11 +400,11 @@ NOTES: tuple[Callable[[Data], str], ...] = (
 SAME = {
     "V3": "V2", "V10": "V9", "V21": "V2", "V22": "V4", "V23": "V4", "V27": "V9", "V28": "V9", "V30": "V9", "V33": "V14",
 }  # fmt: skip
-"""Claims that come out as they do by the mechanism of another, whose experiment shows it."""
+"""Claims with the same mechanism as another claim, whose experiment shows it."""
 
 
 def _told(name: str, note: Callable[[Data], str]) -> Callable[[Data], str]:
-    """The note, and whose experiment shows the mechanism."""
+    """The note, and the claim whose experiment shows the mechanism."""
     if name not in SAME:
         return note
     return lambda data: f"{note(data)} The mechanism is that of {SAME[name]}, which an experiment shows."
@@ -413,4 +413,4 @@ def _told(name: str, note: Callable[[Data], str]) -> Callable[[Data], str]:
 EXPLANATIONS: Mapping[str, Mapping[Verdict, Callable[[Data], str]]] = {
     f"V{number}": dict.fromkeys(Verdict, _told(f"V{number}", note)) for number, note in enumerate(NOTES, 1)
 }
-"""By claim. The notes speak of numbers, not of the verdict, and stand whatever it is."""
+"""By claim. The notes give numbers, so they hold for any verdict."""

@@ -1,4 +1,4 @@
-"""The figures of papers 000 and 001, and what lies beyond them: how the E-model rates the calls."""
+"""The figures of papers 000 and 001, and figures beyond them: the E-model's rating of the calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ READINGS_NOTE = (
     "one-way delay; gap in excess of the sender's own."
 )
 AS_READ = "Packets in time are what the claims are judged by; their other meanings are in Figure {}."
-"""Under the papers' figures, which have one panel: where the others are."""
+"""Note under the papers' one-panel figures, with the place of the other meanings."""
 
 BY_FLOWS, BY_PAYLOAD, BY_ERRORS, BY_THRESHOLD = (
     "timely-calls",
@@ -174,7 +174,7 @@ def _thresholds(paper: str, first: int, contention: Sequence[int], how: ShareDef
 
 
 def _meanings(sent: Sent, in_000: Sequence[int], in_001: Sequence[int]) -> list[Figure]:
-    """What the papers' figures show, by each meaning of *timely*: a panel for each."""
+    """The papers' figures by each meaning of *timely*: a panel for each."""
     beside = {"payload": "160 B", "per": 0.01}
     index, delayed = _meanings_of(q.index, sent), _meanings_of(q.delayed, sent)
     index_by, delayed_by = (
@@ -255,7 +255,7 @@ def _extra_figures() -> list[Figure]:
 
 
 def _carriers(how: ShareDefinition) -> list[Figure]:
-    """What the papers name and do not try: redundant speech, and a TCP-Real that gives up what is too old."""
+    """Ideas that the papers name and do not try: redundant speech, and a TCP-Real that discards old data."""
     return [
         Figure(
             id=f"beyond-{ftp:02}",

@@ -1,9 +1,9 @@
-"""What is simulated: every point that a figure or a claim of papers 000 and 001 needs, each once.
+"""The scenarios: every point that a figure or a claim of papers 000 and 001 needs, each once.
 
 The papers' scenarios overlap (20 file transfers and payloads of 160 bytes occur in four of them), so they are cut out
 of one grid. Its axes are the number of file transfers, the voice payload, the packet error rate, the number of calls
-and their transport; thresholds of timeliness need no axis, since every run measures all of them. What the papers only
-name (redundant speech, partial reliability) is a small grid of its own.
+and their transport. Thresholds of timeliness need no axis, since every run measures all of them. A small second grid
+has the ideas that the papers only name (redundant speech, partial reliability).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CALLS = "calls"
 """Id of the grid that all claims and the papers' figures read."""
 
 BEYOND = "beyond"
-"""Id of the grid of what the papers name and do not try."""
+"""Id of the grid for ideas that the papers name and do not try."""
 
 TCPS = ("tcp/vegas", "tcp/westwood", "tcp/real")
 UDP_CALLS = {"name": "udp", "header": "0 B"}
@@ -89,7 +89,7 @@ ESSENTIAL: Mapping[str, Sweep] = {
     "errors": sweep(20, flows=(80, 120), per=(0.0, 0.01, 0.05)),
     "001": sweep(10, flows=(40, 60, 80)),
 }
-"""The fewest points on which every claim can be judged: what is simulated under each of many readings."""
+"""The fewest points that suffice to judge every claim, for each of many readings."""
 
 
 def grids(case: Case) -> list[Grid]:
@@ -98,7 +98,7 @@ def grids(case: Case) -> list[Grid]:
 
 
 def base() -> Scenario:
-    """The scenario that everything is a variation of; it lies beside this module."""
+    """The base scenario in the folder of this module."""
     return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
 
 

@@ -32,7 +32,7 @@ class ShareDefinition(NamedTuple):
     """How a share of packets in time is read.
 
     Attributes:
-        timely: What a packet in time is.
+        timely: The meaning of a packet in time.
         sent: Of which packets the share is: those that the application made, or those that were put on the wire.
     """
 
@@ -53,7 +53,7 @@ SENT: dict[str, Sent] = {"by the application": "application", "by the transport"
 
 
 def define_shares(reading: readings.Reading) -> ShareDefinition:
-    """What a reading of the papers says of shares of packets in time."""
+    """A reading's meaning of shares of packets in time."""
     return ShareDefinition(TIMELY[reading["timely"]], SENT[reading["sent"]])
 
 
@@ -86,7 +86,7 @@ def _wire(results: Results) -> pl.DataFrame:
 
 
 WIRE = Measure("wire", "calls on the wire", "Mb/s", _wire, limits=measures.POSITIVE)
-"""What the calls put on the wire: headers, copies and retransmissions are in it."""
+"""The calls' rate on the wire, with headers, copies and retransmissions."""
 
 FIRST_DROPS = measures.link("drop_rate", "r1>r2", "dropped at R1→R2", "%", 100)
 SHARED_DROPS = measures.link("drop_rate", "r2>r3", "dropped at R2→R3", "%", 100)
@@ -102,9 +102,9 @@ WIRED = "of packets put on the wire"
 def _carried(results: Results, sent: Sent) -> pl.DataFrame:
     """Per call, of how many packets shares are taken, and how many arrived.
 
-    `application`: all that it made. What has not arrived when the run ends is lost, wherever it is: over TCP most of it
-    waits in the sender (over UDP a packet or two are under way). `transport`: those that were put on the wire, each
-    counted once; the SYN is none. Over UDP whatever the application makes leaves.
+    `application`: all packets that it made. A packet that has not arrived at the end of the run is lost: over TCP most
+    of these wait in the sender (over UDP a packet or two are under way). `transport`: packets put on the wire, each
+    counted once, without the SYN. Over UDP every packet of the application leaves.
     """
     voice = results.to_polars("flows").filter(pl.col("group").cast(pl.String) == "voice")
     made = pl.col("units_sent") + pl.col("units_in_flight")
@@ -123,8 +123,8 @@ _SHARES: dict[int, tuple[ref[Results], pl.DataFrame]] = {}
 def _shares(results: Results) -> pl.DataFrame:
     """Shares of packets in time and of late ones at every threshold, by every meaning of *timely* and *sent*.
 
-    Packets in time are the mean of the calls' own shares (both papers), late ones the share of all. All at once, since
-    the table is long.
+    Packets in time are the mean of the calls' shares (both papers), late ones the share of all. Computed together,
+    since the table is long.
     """
     key = id(results)
     if key not in _SHARES:

@@ -49,7 +49,7 @@ ACKNOWLEDGEMENT = 40
 
 
 def _errors_by_byte(_: str, labels: dict[str, Label]) -> Overrides:
-    """Errors of bytes: the rate is that of a packet of 160, longer packets suffer more and shorter ones less."""
+    """Errors per byte: the rate is that of a packet of 160 bytes; longer packets suffer more and shorter ones less."""
     rate = float(labels.get("per", 0.01))
 
     def error_rate(size: int) -> float:

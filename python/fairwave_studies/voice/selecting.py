@@ -1,13 +1,12 @@
-"""What the tests of papers 000 and 001 take from the measured numbers, and how the papers' words are read.
+"""Selection of measured numbers for the tests of papers 000 and 001, and the meaning of the papers' words.
 
-**How words are read.** *High contention* is 80 calls and more in paper 000, 60 and more in 001, whose sweep ends at 80;
-*low* is up to 40. *Sensitivity* to errors is the slope of a straight line through the sweep, to the threshold the
-difference between its ends. Where a claim is about a tendency over all numbers of calls (payloads), their mean is
-compared. A *significant* share is 5 %, what exceeds a rival's by no more than that is not *excessive*, and what is no
-more is *slight*. Goodputs that differ by 2 % are not told apart in a figure of the papers' kind: 'slightly higher' is
-no lower than that anywhere, and higher on the mean. A gain or a fall of a goodput, or of an index, by up to 10 % is
-*slight*, or *minor*. Fairness that differs by 0.01 is as good. A *satisfactory* index is 0.9, a *noticeable* difference
-of two indices 0.05.
+**Meaning of the words.** *High contention* is 80 calls and more in paper 000, 60 and more in 001, whose sweep ends at
+80; *low* is up to 40. *Sensitivity* to errors is the slope of a straight line through the sweep; sensitivity to the
+threshold is the difference between its ends. For a tendency over all numbers of calls (payloads), the test compares the
+means. A *significant* share is 5 %. An excess over a rival's share by up to 5 % is not *excessive*, and a share of up
+to 5 % is *slight*. Goodputs within 2 % look equal in a figure of the papers' kind: 'slightly higher' is no lower than
+that anywhere, and higher on the mean. A gain or a fall of a goodput, or of an index, by up to 10 % is *slight*, or
+*minor*. Fairness within 0.01 is as good. A *satisfactory* index is 0.9, a *noticeable* difference of two indices 0.05.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ EQUAL = 0.01
 """Share of a rival's mean that 'at least' and 'at most' count as equal."""
 
 SLIGHT = 0.02
-"""Share of a goodput by which another may be lower and still look the same in a figure."""
+"""Share by which a goodput may be lower and still look the same in a figure."""
 
 MINOR = 0.10
-"""Share of a goodput, or of an index, up to which a gain or a fall of it is slight."""
+"""Share of a goodput, or of an index, up to which its gain or fall is slight."""
 
 NOTICEABLE = 0.05
 """A difference of two real-time indices that is noticed."""
@@ -59,8 +58,8 @@ UDP, VEGAS, WESTWOOD, REAL = "udp", *TCPS
 def part(data: Data, measure: Measure, **labels: Any) -> Measured:
     """A measure over the part of the calls with these labels; axes that come down to one label are left out.
 
-    Of a list of labels those are taken that the grid has: under many readings fewer numbers of calls are run. Payload
-    and error rate are 160 bytes and 0.01 unless said otherwise; `per=None` takes all.
+    Takes the listed labels that the grid has: many readings run fewer numbers of calls. Payload and error rate are 160
+    bytes and 0.01 by default; `per=None` takes all.
     """
     wanted = {"payload": "160 B", "per": 0.01, **labels}
     measured = data.measured(measure, CALLS)
@@ -84,7 +83,7 @@ def mean_over(measured: Measured, axis: str) -> Measured:
 
 
 def change(measured: Measured, axis: str, first: Any, last: Any) -> Measured:
-    """What the measure gains from one label of an axis to another, wherever it is known at both."""
+    """The measure's gain from one label of an axis to another, at every point with both."""
     axes = tuple(one for one in measured.axes if one != axis)
     early, late = (measured.select(**{axis: label}).drop_axes(axis).frame for label in (first, last))
     joined = late.join(early, on=[*axes, "seed"], how="inner", suffix="_early", maintain_order="left")
@@ -93,7 +92,7 @@ def change(measured: Measured, axis: str, first: Any, last: Any) -> Measured:
 
 
 def contended(measured: Measured, least: int) -> Measured:
-    """Only points with at least so many calls."""
+    """Only points with at least this many calls."""
     return measured.select(flows=[flows for flows in measured.labels("flows") if flows >= least])
 
 
@@ -104,13 +103,13 @@ def high(data: Data, measure: Measure) -> dict[int, Measured]:
 
 
 def name_traffic(ftp: int, evidence: Evidence) -> Evidence:
-    """The same evidence, its comparisons named by what the calls share the path with."""
+    """The same evidence, with labels that begin with the number of transfers."""
     words = f"beside {ftp} transfers" if ftp else "calls alone"
     return evidence.relabelled(lambda one: f"{words}: {one}")
 
 
 def compare_scenarios(data: Data, measure: Measure, compare: Callable[[Measured], Evidence]) -> Evidence:
-    """A comparison alone (000) and beside 10 transfers (001)."""
+    """A comparison alone (000) and with 10 transfers (001)."""
     return join(*(name_traffic(ftp, compare(part(data, measure, ftp=ftp))) for ftp in (0, 10)))
 
 

@@ -1,7 +1,7 @@
-"""Tests of what the papers assert where they vary one thing: payload, transfers, packet errors, threshold.
+"""Tests of the papers' sweeps: payload, transfers, packet errors, threshold.
 
-000 §5.2 to §5.5, 001 §IV.B and §IV.C. As in `contention`, each test takes the study's data and what *timely* and *sent*
-mean, and those of a claim that joins several assertions are its parts.
+000 §5.2 to §5.5, 001 §IV.B and §IV.C. As in `contention`, each test takes the study's data and the meaning of *timely*
+and *sent*, and a compound claim has a test per part.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def v16(data: Data, _: ShareDefinition) -> Evidence:
 
 
 def v16_by_share(data: Data, _: ShareDefinition) -> Evidence:
-    """Westwood's goodput gains most, as a share of what it was."""
+    """Westwood's goodput gains most, relative to its first value."""
     gain, before = payload_gain(data, q.GOODPUT), short_payload(data, q.GOODPUT)
     axes = gain.axes
     share = gain.frame.join(before.frame, on=[*axes, "seed"], suffix="_before", maintain_order="left")
@@ -176,7 +176,7 @@ def _gains_slightly(transport: str) -> OneTest:
 V28 = {"Real": _gains_slightly(REAL), "UDP": _gains_slightly(UDP)}
 
 FEW_CALLS = 80
-"""With so many calls the payloads were tried without errors, too."""
+"""Number of calls for which payloads were also tried without errors."""
 
 
 def _more_sensitive(transport: str) -> OneTest:
@@ -202,7 +202,7 @@ def v30(data: Data, how: ShareDefinition) -> Evidence:
     return named(lowest(payload_gain(data, q.index(how)), VEGAS), "gain of {}")
 
 
-# What transfers keep: 000 §5.3, 001 §IV.B
+# Transfers' rates: 000 §5.3, 001 §IV.B
 
 
 def _left(data: Data, ftp: int) -> Measured:
@@ -218,7 +218,7 @@ def _keep_less(left: Measured) -> Evidence:
 
 
 def _growing_harm(left: Measured) -> Evidence:
-    """What UDP leaves to others falls further behind what each TCP leaves, from 40 to 120 calls."""
+    """The rate that UDP leaves to others falls further behind the rate that each TCP leaves, from 40 to 120 calls."""
     gain = change(left.select(flows=[40, 120]), "flows", 40, 120)
     return Evidence(
         [
@@ -247,7 +247,7 @@ v11_widening = _light_and_heavy(_growing_harm)
 
 
 def _fair_to_transfers(ftp: int) -> OneTest:
-    """A transfer keeps at least what a call gets, beside every TCP."""
+    """A transfer keeps at least a call's rate, with every TCP."""
 
     def test(data: Data, _: ShareDefinition) -> Evidence:
         theirs, calls = _left(data, ftp), part(data, q.GOODPUT, ftp=ftp)
@@ -366,7 +366,7 @@ def _with_many_errors(data: Data, how: ShareDefinition) -> Measured:
 
 
 def v17(data: Data, how: ShareDefinition) -> Evidence:
-    """With many errors Real stands better beside Vegas and Westwood with 120 calls than with 80."""
+    """With many errors Real does better compared with Vegas and Westwood with 120 calls than with 80."""
     index = _with_many_errors(data, how)
 
     def lead(flows: int) -> Any:
@@ -378,7 +378,7 @@ def v17(data: Data, how: ShareDefinition) -> Evidence:
 
 
 def v17_itself(data: Data, how: ShareDefinition) -> Evidence:
-    """With many errors Real's own index is higher with 120 calls than with 80."""
+    """With many errors Real's index is higher with 120 calls than with 80."""
     index = _with_many_errors(data, how).select(transport=REAL).drop_axes("transport")
     return grows_from(index, "flows", 80, 120)
 
