@@ -112,22 +112,16 @@ validate-quick: setup  ## a part of them, in less than a minute; writes nothing
 live: setup  ## how true the simulator is: real packets beside it, half an hour; Linux, root or user namespaces
 	$(BIN)/python -m validation live --loads
 
-docs: setup  ## what is drawn, measured and gathered for docs/
-	$(BIN)/python -m fairwave_report.controllers docs
-	$(BIN)/python -m fairwave_report.video_fit
-	$(BIN)/python -m validation citations
-	$(BIN)/python -m validation measures
-	$(BIN)/python -m validation practice
+docs: setup  ## what docs/ shows of the program: pictures of pages, tables of codecs and of limits
 	$(BIN)/python -m validation screenshots
-	$(BIN)/python -m fairwave_report.gallery docs
-	$(BIN)/python -m typer fairwave.cli.app utils docs --name fairwave --output docs/commands.md
+	$(BIN)/python -m validation strangers --rewrite
+	$(BIN)/python -m fairwave.codecs docs/speech.md
 
-results: setup  ## the full pages of the studies, with every claim, figure and reading: out/results
-	$(BIN)/python -m validation studies
+results: setup  ## every table and picture of the kept measurements, and pages about the code: out/results/index.md
+	$(BIN)/python -m validation results
 
-site: setup  ## the documentation as a site: out/site/index.html
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . out/site
-	@echo 'the site: out/site/index.html'
+site: setup  ## the documentation and the results as a site: out/site/index.html
+	$(BIN)/python -m validation site
 
 # Use the same name of Python as `setup`. With another name (`python3`), the bindings would be compiled again.
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels

@@ -1,23 +1,29 @@
 """How the documentation becomes a site: `make site`.
 
 The pages are the Markdown files of `docs/` as they are read in the repository, with the architecture, the
-changelog and the guide for contributors; only the reference of the Python package is made here, from its docstrings.
+changelog and the guide for contributors. `validation.pages.site` adds the rendered pages as `results/`; only the
+reference of the Python package is made here, from its docstrings.
 """
 
+import os
+from pathlib import Path
 from typing import Any
+
+from validation.pages.render import PAGES
 
 project = "fairwave"
 copyright = "the fairwave authors"  # noqa: A001
 html_title = "fairwave"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-# The source is the whole repository, so that links between its pages hold in both places.
+# The source has the folders of the repository, so that links between its pages hold in both places.
 include_patterns = [
     "docs/**",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "results/*.md",
 ]
 exclude_patterns = ["docs/_static"]
 root_doc = "docs/index"
@@ -65,6 +71,20 @@ def readable(*event: Any) -> None:
         context["furo_navigation_tree"] = sidebar.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
+def link_results(app: Any, name: str, source: list[str]) -> None:
+    """Adds links to rendered pages: to all from the start page, to its own from a page that reports findings."""
+    there = {
+        page.name: page for page in PAGES.values() if Path(app.srcdir, "results", f"{page.name}.md").is_file()
+    }
+    below = os.path.relpath("results", Path(name).parent)
+    if name == root_doc and there:
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: All numbers\n\nResults <{below}/index>\n```\n"
+    links = [f"[{one.title}]({below}/{one.name}.md)" for one in there.values() if f"docs/{one.about}" == name]
+    if links:
+        source[0] += f"\n## All numbers\n\nTables and pictures: {', '.join(links)}.\n"
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx. The theme makes its navigation at a lower priority number, so before."""
+    app.connect("source-read", link_results)
     app.connect("html-page-context", readable, priority=900)

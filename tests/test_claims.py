@@ -122,7 +122,9 @@ def test_a_claim_of_equality_holds_where_values_are_alike():
     measured = over({("udp",): around(100), ("vegas",): around(101), ("real",): around(90)}, ["transport"])
     assert comparisons.is_at_least(measured, "udp", ["vegas"]).verdict() is Verdict.REPRODUCED
     assert comparisons.is_at_least(measured, "real", ["vegas"]).verdict() is Verdict.NOT_REPRODUCED
-    assert comparisons.is_at_least(measured, "udp", ["vegas"], margin=0.001).verdict() is Verdict.NOT_REPRODUCED
+    assert (
+        comparisons.is_at_least(measured, "udp", ["vegas"], margin=0.001).verdict() is Verdict.NOT_REPRODUCED
+    )
 
 
 def test_a_slope_must_add_up_to_a_difference_that_counts():

@@ -10,6 +10,7 @@ import pytest
 if sys.version_info < (3, 11):
     pytest.skip("the mutants are TOML, read from 3.11 on", allow_module_level=True)
 
+from validation import kept as results
 from validation.checks import mutants
 from validation.clauses import runner as clauses
 from validation.clauses import switches
@@ -249,8 +250,8 @@ def test_an_outcome_holds_while_mutant_and_code_are_the_same_and_what_was_missed
 def test_where_few_ran_the_page_keeps_the_published_outcomes_and_counts_those_on_earlier_code(
     tmp_path, monkeypatch
 ):
-    for name in ("KEPT", "DATA", "PAGE"):
-        monkeypatch.setattr(clauses, name, tmp_path / name)
+    monkeypatch.setattr(clauses, "KEPT", tmp_path / "KEPT")
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
     family = [made_up(name) for name in ("a", "b", "c", "d")]
     then = outcomes(family, a=NOTICED, b=NOTICED, c=MISSED)
     clauses.write(family, {**then, "c": Outcome(MISSED, then["c"].digest, "older code", "tests")})
@@ -260,18 +261,17 @@ def test_where_few_ran_the_page_keeps_the_published_outcomes_and_counts_those_on
     # A mutant that was changed since has not run.
     family[0] = made_up("a", after="a * b")
     clauses.write(family, {**clauses.known(family, now), **outcomes(family, d=NOTICED)})
-    data = json.loads((tmp_path / "DATA").read_text())
+    data = results.read(clauses.PUBLISHED)
     assert (data["run"], data["noticed"], data["missed"], data["not_yet_run"]) == (3, 2, {"c": MISSED}, ["a"])
     assert data["on_earlier_code"] == 1
-    assert (
-        "Not yet run: 1 of 4. 1 ran before the code of their crates last changed."
-        in (tmp_path / "PAGE").read_text()
-    )
+    monkeypatch.setattr(clauses, "read", lambda: family)
+    said = "Not yet run: 1 of 4. 1 ran before the code of their crates last changed."
+    assert said in clauses.render(tmp_path)
 
 
 def test_what_was_kept_is_known_again(tmp_path, monkeypatch):
     monkeypatch.setattr(clauses, "KEPT", tmp_path / "clauses.json")
-    monkeypatch.setattr(clauses, "DATA", tmp_path / "published.json")
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
     a, b = made_up("a"), made_up("b")
     versions = {"tcp": mutants.Version("code", "tests")}
     assert clauses.known([a, b], versions) == {}

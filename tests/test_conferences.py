@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import fairwave
 from fairwave.answers import conference
 from fairwave.answers.conference import Received
 from fairwave.cli.app import app
+from validation import kept
 
 
 def star(people, seconds, **call):
@@ -100,7 +100,7 @@ def test_measures_of_pairs_can_be_asked_for(results):
 def test_the_page_has_the_report_of_every_named_case():
     root = Path(__file__).parents[1]
     page = (root / "docs" / "conferences.md").read_text(encoding="utf-8")
-    measured = json.loads((root / "validation" / "measured" / "sfu.json").read_text(encoding="utf-8"))
+    measured = kept.read("measured/sfu")
     found = measured["cases"]
     for value in measured["speed"].values():
         assert f"| {value:.3g} |" in page

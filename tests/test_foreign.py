@@ -473,9 +473,10 @@ def test_every_function_that_opens_a_file_is_behind_the_gate_or_opens_no_strange
 
 def test_the_page_has_the_limits_and_the_measured_memory():
     sys.path.insert(0, str(ROOT))
+    from validation import kept as results
     from validation.measured import strangers
 
-    kept = json.loads(strangers.DATA.read_text(encoding="utf-8"))
+    kept = results.read(strangers.KEPT)
     page = strangers.PAGE.read_text(encoding="utf-8")
     assert page == strangers.fill(page, kept), "python -m validation strangers --rewrite"
     assert kept["late time"]["peak_mb"] < 1.2 * kept["small"]["peak_mb"]

@@ -65,8 +65,3 @@ def test_students_interval_fails_the_same_test():
     """The populations can show the difference: before, intervals of five runs were Student's."""
     five = [one for one in checked.coverages() if one.n == 5]
     assert sum(one.student < 88 for one in five) > 20
-
-
-def test_the_page_has_what_a_new_computation_finds():
-    text = checked.PAGE.read_text(encoding="utf-8")
-    assert checked.renewed(text) == text, "run `python -m validation intervals`"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import fairwave
-from validation import explanations
+from validation import explanations, kept
 from validation.compare import opinions
 from validation.compare.kernel import cases as kernel_cases
 from validation.compare.kernel import lab, sharing
@@ -310,8 +310,8 @@ def test_the_model_of_bbr_beside_cubic_is_that_of_its_paper_and_half_the_link_wi
 @pytest.mark.parametrize("products", [2, 4, 16, 32])
 def test_bbr_and_cubic_of_linux_share_as_the_kernels_do(products: int) -> None:
     one = next(one for one in kernel_cases.cases() if one.is_long and one.products == products)
-    kept = json.loads((ROOT / "docs" / "opinions.json").read_text())["kernel"]["cases"][one.key]
-    theirs, half, _ = kept["measures"]["share/bbr"]["theirs"]
+    case = kept.read(opinions.KEPT)["kernel"]["cases"][one.key]
+    theirs, half, _ = case["measures"]["share/bbr"]["theirs"]
     rows = fairwave.load(json.dumps(one.scenario)).replicate(seeds=[1, 2, 3]).flows.to_pylist()
     goodputs = {name: sum(row["goodput_bps"] for row in rows if row["group"] == name) for name in one.flows}
     assert goodputs["bbr"] / sum(goodputs.values()) == pytest.approx(theirs, abs=0.05 * theirs + half)
@@ -335,15 +335,17 @@ def outcome(key: str, ours: float, theirs: float) -> opinions.Outcome:
 
 def test_a_part_that_is_renewed_leaves_the_numbers_of_the_others() -> None:
     known = ["ns3/a", "ns3/b", "kernel/c"]
-    kept = opinions.data(
+    before = opinions.data(
         [outcome("ns3/a", 1, 1), outcome("kernel/c", 2, 2)], {"ns3": "3.44", "kernel": "Linux"}
     )
     fresh = opinions.data([outcome("kernel/c", 3, 3)], {"kernel": "Linux 7"})
-    parts = opinions.renewed(kept, fresh, known)
-    assert parts["ns3"] == kept["ns3"]
+    parts = opinions.renewed(before, fresh, known)
+    assert parts["ns3"] == before["ns3"]
     assert parts["kernel"] == fresh["kernel"]
     assert opinions.data(opinions.stored(parts), {"ns3": "3.44", "kernel": "Linux 7"}) == parts
-    assert opinions.renewed(kept, {}, ["ns3/a"]) == {"ns3": kept["ns3"]}, "what is not known any more goes"
+    assert opinions.renewed(before, {}, ["ns3/a"]) == {"ns3": before["ns3"]}, (
+        "what is not known any more goes"
+    )
 
 
 def test_a_difference_is_named_until_it_is_explained() -> None:
@@ -359,8 +361,6 @@ def test_a_difference_is_named_until_it_is_explained() -> None:
     assert "Not measured yet." in page, "of the kernel"
 
 
-def test_the_page_in_docs_is_what_its_numbers_and_this_program_say() -> None:
-    parts = json.loads((ROOT / "docs/opinions.json").read_text(encoding="utf-8"))
-    reasons = explanations.read(ROOT / "validation/compare/explanations.toml")
-    assert (ROOT / "docs/opinions.md").read_text(encoding="utf-8") == opinions.markdown(parts, reasons)
+def test_every_kept_comparison_has_a_margin() -> None:
+    parts = kept.read(opinions.KEPT)
     assert all(math.isfinite(one.margin) for each in opinions.stored(parts) for one in each.comparisons)

@@ -12,11 +12,11 @@ from fairwave.scenario import load
 from fairwave_speech.errors import SpeechError
 from fairwave_speech.fetch import Recordings
 from fairwave_speech.score import visqol_is_there
+from validation import kept
 from validation.measured import opus as experiment
 from validation.measured import opus_fit
 
-DOCS = Path(__file__).parents[1] / "docs"
-KEPT = json.loads((DOCS / "opus.json").read_text(encoding="utf-8"))
+KEPT = kept.read(opus_fit.KEPT)
 RATES = KEPT["factors"]["rates"]
 
 CALL = """
@@ -63,10 +63,6 @@ def test_the_kept_scores_give_the_published_factors():
     for rate, published in RATES.items():
         found = fit.ie[int(rate)], fit.bpl[int(rate), False], fit.bpl[int(rate), True]
         assert [round(value, 1) for value in found] == [published[key][0] for key in ("ie", "bpl", "bpl_fec")]
-
-
-def test_the_page_is_that_of_the_kept_scores():
-    assert (DOCS / "opus.md").read_text(encoding="utf-8") == opus_fit.text(KEPT)
 
 
 def test_each_factor_lies_in_its_interval():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import pytest
 
 import fairwave
+from validation import kept as results
 from validation.compare.ns3 import radio, radio_cases
 from validation.compare.ns3 import simulator as ns3
 from validation.compare.ns3.radio_cases import CASES, CELL, LATER, VARIANTS, WIFI
@@ -58,10 +58,6 @@ def test_a_measure_agrees_within_its_margin_is_undecided_or_differs():
     assert radio.judged(share, {"ours": [0.52, 0.52], "theirs": [0.5, 0.5]})[3] == "agrees"
 
 
-def test_the_page_is_written_from_the_kept_numbers():
-    assert radio.page(radio.read(), radio.explained()) == radio.PAGE.read_text(encoding="utf-8")
-
-
 def test_every_case_with_a_difference_has_a_reason():
     kept, reasons = radio.read()["cases"], radio.explained()["case"]
     differ = {
@@ -107,17 +103,15 @@ def test_fairwave_gives_the_kept_numbers(name):
 
 
 def test_fairwaves_side_alone_can_run_again(monkeypatch, tmp_path):
-    data = tmp_path / "kept.json"
-    kept = radio.read()
-    theirs = kept["later"]["groups-rts"]["measures"]["goodput"]["theirs"]
-    own, kept["later"]["groups-rts"]["measures"]["goodput"]["ours"] = (
-        kept["later"]["groups-rts"]["measures"]["goodput"]["ours"],
-        [0.0],
-    )
-    data.write_text(json.dumps(kept), encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["radio", "--ours", "--case", "groups-rts", "--data", str(data)])
+    numbers = radio.read()
+    goodput = numbers["later"]["groups-rts"]["measures"]["goodput"]
+    theirs, own = goodput["theirs"], goodput["ours"]
+    goodput["ours"] = [0.0]
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    results.write(radio.KEPT, numbers)
+    monkeypatch.setattr(sys, "argv", ["radio", "--ours", "--case", "groups-rts"])
     radio.main()
-    again = radio.read(data)["later"]["groups-rts"]["measures"]["goodput"]
+    again = radio.read()["later"]["groups-rts"]["measures"]["goodput"]
     assert again["theirs"] == theirs
     assert again["ours"] == pytest.approx(own, rel=1e-4)
 
@@ -132,7 +126,8 @@ def test_a_scan_looks_at_the_last_value_that_is_good():
 
 def test_without_ns3_the_command_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr(ns3, "find", lambda _python: None)
-    monkeypatch.setattr(sys, "argv", ["radio", "--data", str(tmp_path / "none.json")])
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["radio"])
     with pytest.raises(SystemExit, match=r"pip install 'ns3==3\.44"):
         radio.main()
-    assert not (tmp_path / "none.json").exists()
+    assert not list(tmp_path.iterdir())

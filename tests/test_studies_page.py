@@ -1,6 +1,5 @@
-"""The page of all claims and readings: fresh seeds, experiments, and kept pictures."""
+"""The page of all claims and readings, and the full pages of the studies."""
 
-import numpy as np
 import pytest
 
 from fairwave_study.digest import digest
@@ -30,29 +29,14 @@ def test_a_ledger_of_an_earlier_release_has_no_more_than_the_best_reading():
     ("explained", "words"),
     [
         ([], ""),
-        (["A"], "for 1 of 2 claims and [say why](studies/x.md#why) they come out so; none do for B."),
-        (["A", "B", "B"], "for 2 of 2 claims and [say why](studies/x.md#why) they come out so."),
+        (["A"], "for 1 of 2 claims and [say why](study-x.md#why) they come out so; none do for B."),
+        (["A", "B", "B"], "for 2 of 2 claims and [say why](study-x.md#why) they come out so."),
     ],
 )
 def test_it_says_for_which_claims_experiments_say_why(explained, words):
     ledger = {"claims": [{"id": "A"}, {"id": "B"}], "experiments": [{"claim": one} for one in explained]}
     assert studies.whys("x", ledger).endswith(words)
     assert bool(studies.whys("x", ledger)) == bool(words)
-
-
-def test_a_picture_is_kept_with_few_colours_and_looks_the_same(tmp_path):
-    from PIL import Image
-
-    full, few = tmp_path / "full.png", tmp_path / "few.png"
-    ramp = np.zeros((40, 200, 4), dtype=np.uint8)
-    ramp[..., 0] = np.arange(200)
-    ramp[..., 3] = 255
-    Image.fromarray(ramp).save(full, dpi=(200, 200))
-    studies.shrink(full, few)
-    with Image.open(few) as kept:
-        assert len(kept.getcolors(10_000)) <= studies.COLOURS
-        assert kept.info["dpi"] == pytest.approx((200, 200), abs=0.1)
-        assert np.abs(np.asarray(kept.convert("RGB"), dtype=int) - ramp[..., :3]).max() <= 4
 
 
 @pytest.mark.parametrize("name", [*studies.NAMES, *studies.OWN])

@@ -1,4 +1,4 @@
-// What the page costs, measured in the real page in headless Chromium: docs/lab.json and docs/lab.md.
+// What the page costs, measured in the real page in headless Chromium: results/bench/lab.json.gz and docs/lab.md.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -154,7 +154,7 @@ const rows = limits.map(([what, value, limit, holds]) => `| ${what} | ${value} |
 const begin = "<!-- measured: begin -->";
 const end = "<!-- measured: end -->";
 const table = `${begin}\n| what | measured | wanted | holds |\n|---|---|---|---|\n${rows.join("\n")}\n\nMeasured by \`npm run bench\` in Chromium ${found.browser}, ${found.cores} cores (${found.cpu}).\n${end}`;
-writeFileSync(`${root}/docs/lab.json`, `${JSON.stringify(found, null, 2)}\n`);
+writeFileSync(`${root}/results/bench/lab.json.gz`, gzipSync(JSON.stringify(found), { level: 9 }));
 const file = `${root}/docs/lab.md`;
 const text = readFileSync(file, "utf8");
 writeFileSync(file, `${text.slice(0, text.indexOf(begin))}${table}${text.slice(text.indexOf(end) + end.length)}`);

@@ -22,7 +22,6 @@ await shoot("lab", { settled: true }, async (page) => {
   await drawn(page, count);
   await page.waitForTimeout(5000);
 });
-await shoot("lab-phone", { width: 400, height: 900, dark: true, settled: true });
 await shoot("lab-packets", { height: 560 }, async (page) => {
   await page.locator('[data-lesson="victim"]').click();
   await page.locator("#lesson-choices button").first().click();

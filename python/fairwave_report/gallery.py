@@ -1,7 +1,7 @@
 """Gallery: every example with its question, its command and one picture from that command.
 
-``python -m fairwave_report.gallery docs`` makes ``docs/gallery.md`` and its pictures from ``examples/``. It runs each
-command as printed and copies one figure from the command's folder. The last section overlays two saved folders.
+`render` makes the page and its pictures from ``examples/``. It runs each command as it is printed and copies one figure
+of the folder that the command leaves. The last section lays two saved folders over each other.
 """
 
 from __future__ import annotations
@@ -84,53 +84,60 @@ OVERLAID = (
 """Commands of the section about saved folders. All but the last write the folders that the last one compares."""
 
 
-def overlaid(figures: Path) -> list[str]:
-    """Writes the section about saved folders, and its picture into `figures`.
+def overlaid(figures: Path | None) -> list[str]:
+    """The section about saved folders.
+
+    Args:
+        figures: Where its picture is left; without one nothing runs.
 
     Raises:
         subprocess.CalledProcessError: A command failed.
     """
-    with TemporaryDirectory() as folder:
-        Path(folder, "examples").symlink_to(Path("examples").resolve())
-        for command in OVERLAID:
-            words = [sys.executable, "-m", *shlex.split(command)]
-            subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd=folder)
-        picture = Path(folder) / "out" / "both" / "figures" / "overlay.png"
-        (figures / "gallery-overlaid.png").write_bytes(picture.read_bytes())
+    if figures is not None:
+        with TemporaryDirectory() as folder:
+            Path(folder, "examples").symlink_to(Path("examples").resolve())
+            for command in OVERLAID:
+                words = [sys.executable, "-m", *shlex.split(command)]
+                subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd=folder)
+            picture = Path(folder) / "out" / "both" / "figures" / "overlay.png"
+            (figures / "gallery-overlaid.png").write_bytes(picture.read_bytes())
+    alt = "two runs overlaid: what the call gets along the rate of the uplink, a curve for each folder"
     return [
         "## Two runs overlaid", "",
         ("What did the change of one key do? Two saved folders, laid over each other without running anything again: "
         "a call next to an upload over faster and faster lines, before and after the modem's queue is replaced. The "
         "page also lists the keys in which their scenarios differ."),
-        "", "```sh", *OVERLAID, "```", "",
-        ("![two runs overlaid: what the call gets along the rate of the uplink, a curve for each folder]"
-        "(figures/gallery-overlaid.png)"),
-        "",
+        "", "```sh", *OVERLAID, "```", "", *([f"![{alt}](figures/gallery-overlaid.png)", ""] if figures else []),
         "Picture: `out/both/figures/overlay.png`. Scenario: [examples/home-call.toml](../examples/home-call.toml).", "",
     ]  # fmt: skip
 
 
-def entry(path: Path, figures: Path) -> list[str]:
-    """Writes an example's section, and its picture into `figures`."""
+def entry(path: Path, figures: Path | None) -> list[str]:
+    """An example's section. Its picture is left in `figures`; without this folder nothing runs."""
     title = load(path).name
     about, commands = words_of(path.read_text(encoding="utf-8"))
     command = command_of(path, commands)
+    lines = [f"## {title[0].upper()}{title[1:]}", "", about, "", "```sh", command, "```", ""]
+    scenario = f"Scenario: [examples/{path.name}](../examples/{path.name})."
+    if figures is None:
+        return [*lines, scenario, ""]
     name, picture = picture_of(command)
     (figures / f"gallery-{path.stem}.png").write_bytes(picture)
     folder = shlex.split(command)[shlex.split(command).index("--out") + 1]
-    alt = f"{title}: {PICTURES[name]}"
-    return [
-        f"## {title[0].upper()}{title[1:]}", "", about, "", "```sh", command, "```", "",
-        f"![{alt}](figures/gallery-{path.stem}.png)", "",
-        f"Picture: `{folder}/figures/{name}.png`. Scenario: [examples/{path.name}](../examples/{path.name}).", "",
-    ]  # fmt: skip
+    shown = f"![{title}: {PICTURES[name]}](figures/gallery-{path.stem}.png)"
+    return [*lines, shown, "", f"Picture: `{folder}/figures/{name}.png`. {scenario}", ""]
 
 
-def main(folder: str = "docs") -> None:
-    """Writes the page and its pictures into `folder`."""
-    docs = Path(folder)
-    figures = docs / "figures"
-    figures.mkdir(parents=True, exist_ok=True)
+def render(folder: Path, *, quick: bool = False) -> str:
+    """Renders the page of ``examples/``, which the current folder has, and its pictures.
+
+    Args:
+        folder: Its subfolder ``figures`` gets the pictures.
+        quick: Runs nothing and makes no picture.
+    """
+    figures = None if quick else folder / "figures"
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
     lines = [
         "# Gallery",
         "",
@@ -139,14 +146,7 @@ def main(folder: str = "docs") -> None:
             " leaves. A page with all figures lies next to it: `index.html` in the folder after `--out`."
         ),
         "",
-        "`make docs` generates this page from `examples/`; do not edit it.",
-        "",
     ]
     for path in sorted(Path("examples").glob("*.toml")):
         lines += entry(path, figures)
-    lines += overlaid(figures)
-    (docs / "gallery.md").write_text("\n".join(lines), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    return "\n".join([*lines, *overlaid(figures)])

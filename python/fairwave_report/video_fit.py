@@ -1,8 +1,7 @@
 """Fit of the video source in fairwave: TES processes of the I, P and B frames of real pictures, encoded here.
 
-`python -m fairwave_report.video_fit` (a part of `make docs`) writes `fit.json` into the folder of the Rust source that
-uses it, and `docs/video-fit.md` with its figure. Nothing is drawn at random; the same pictures and coder yield the
-same file.
+`python -m fairwave_report.video_fit` writes `fit.json` next to the source that uses it. `render` makes the page that
+shows how good the fit is. Nothing is drawn at random; the same pictures and coder give the same file.
 
 Pictures: the packaged clips `bikes` (several scenes of a street) and `bigbuckbunny` (an animation), one after the
 other, at CIF, 15 s in all at 25/s. They are coded twelve times, beginning one frame later each time, so that every
@@ -94,7 +93,7 @@ def document(of: Material, processes: dict[str, tes.Tes]) -> dict[str, Any]:
         f"TES processes fitted by `python -m fairwave_report.video_fit` to {len(first.frames)} pictures of the clips "
         f"{' and '.join(CLIPS)} (package {clips.CARRIER}), MPEG-4 part 2 at {first.width} x {first.height}, "
         f"{coding.FRAME_RATE} frames/s, groups of {coding.GROUP} with {coding.B_FRAMES} B frames between anchors, "
-        f"quantiser {first.quantiser:.2f}, {first.rate / 1e3:.0f} kb/s; see docs/video-fit.md."
+        f"quantiser {first.quantiser:.2f}, {first.rate / 1e3:.0f} kb/s; see docs/video.md."
     )
     return {"about": about, **{kind.lower(): process.to_dict() for kind, process in processes.items()}}
 
@@ -111,14 +110,24 @@ def text(content: dict[str, Any]) -> str:
 
 
 def main(root: Path) -> None:
-    """Writes the fit and the page about its goodness."""
+    """Writes the fit."""
     from fairwave.staging import write_text
-    from fairwave_report import video_goodness as goodness
 
     coded = material()
-    content = document(coded, fitted(coded))
-    write_text(root / FIT_JSON, text(content))
-    goodness.page(root / "docs", coded, content)
+    write_text(root / FIT_JSON, text(document(coded, fitted(coded))))
+
+
+def render(folder: Path, *, quick: bool = False) -> str:
+    """Renders the page that shows how good the fit is. It needs `FIT_JSON` in the current folder.
+
+    Args:
+        folder: Its subfolder ``figures`` gets the picture.
+        quick: Encodes nothing: the page then has the fit without the comparison.
+    """
+    from fairwave_report import video_goodness as goodness
+
+    content = json.loads(FIT_JSON.read_text(encoding="utf-8"))
+    return goodness.page(folder, None if quick else material(), content)
 
 
 if __name__ == "__main__":

@@ -122,14 +122,19 @@ def _tested(
 
 
 def shares(
-    readings: Readings, drawn: Sequence[Reading], scores: Sequence[float]
+    factors: Mapping[str, Sequence[str]], drawn: Sequence[Reading], scores: Sequence[float]
 ) -> tuple[list[FactorShare], list[FactorShare]]:
-    """Every factor's share of the scores' variance, and the share of each relevant pair beyond its two factors."""
+    """Every factor's share of the scores' variance, and the share of each relevant pair beyond its two factors.
+
+    Args:
+        factors: Each factor's values.
+        drawn: The readings.
+        scores: Score of the verdict in each reading.
+    """
     y = np.asarray(scores, dtype=float)
-    names = [factor.id for factor in readings.factors]
+    names = list(factors)
     columns = {
-        factor.id: np.asarray([[v.name for v in factor.values].index(one[factor.id]) for one in drawn])
-        for factor in readings.factors
+        name: np.asarray([values.index(one[name]) for one in drawn]) for name, values in factors.items()
     }
     whole = np.ones((len(y), 1))
     mean = _residual(whole, y) if len(y) else (0.0, 1)
@@ -196,5 +201,6 @@ def decided(
     readings: Readings, drawn: Sequence[Reading], verdicts: Sequence[str], scores: Mapping[str, float]
 ) -> ClaimDecision:
     """The factors that decide a claim with these verdicts; `scores` gives the score of each verdict."""
-    singles, pairs = shares(readings, drawn, [scores[one] for one in verdicts])
+    values = {factor.id: [value.name for value in factor.values] for factor in readings.factors}
+    singles, pairs = shares(values, drawn, [scores[one] for one in verdicts])
     return ClaimDecision(singles, pairs, tree(readings, drawn, verdicts))

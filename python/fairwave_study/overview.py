@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from fairwave.provenance import Provenance
     from fairwave_report.figures import Drawing
+    from fairwave_study.deciding import FactorShare
     from fairwave_study.overall import Exploration, JudgedReading
 
 GOOD, OPEN, BAD, SAME = (
@@ -162,22 +164,8 @@ def _shares(exploration: Exploration, folder: Path, provenance: Provenance) -> D
         for claim in claims
         for name in names
     ]
-    cells = [[found[claim][name].share for name in names] for claim in claims]
     with drawing.canvas("readings-factors", (9.2, 1.7 + 0.24 * len(claims))) as canvas:
-        axes = canvas.subplots()
-        image = axes.imshow(cells, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        axes.set_yticks(range(len(claims)), claims)
-        axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
-        for row, claim in enumerate(claims):
-            for column, name in enumerate(names):
-                share = found[claim][name]
-                if share.p < 0.05:
-                    axes.text(
-                        column, row, f"{100 * share.share:.0f}", ha="center", va="center", fontsize=8,
-                        color=style.LIGHT_TEXT if share.share > 0.5 else style.DARK_TEXT,
-                    )  # fmt: skip
-        axes.grid(visible=False)
-        canvas.colorbar(image, ax=axes, label="share of the verdicts' variance", shrink=0.8)
+        draw_factors(canvas, names, found)
         return drawing.save(
             canvas,
             folder,
@@ -191,6 +179,33 @@ def _shares(exploration: Exploration, folder: Path, provenance: Provenance) -> D
             ),
             alt="Heat map of claims and factors; the numbers are in its data",
         )
+
+
+def draw_factors(
+    canvas: Figure, names: Sequence[str], found: Mapping[str, Mapping[str, FactorShare]]
+) -> None:
+    """Draws claims in rows and factors in columns; a number where a factor accounts for more than chance.
+
+    Args:
+        canvas: Where to draw.
+        names: The factors.
+        found: Claim to each factor's share.
+    """
+    axes = canvas.subplots()
+    cells = [[shares[name].share for name in names] for shares in found.values()]
+    image = axes.imshow(cells, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    axes.set_yticks(range(len(found)), list(found))
+    axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+    for row, shares in enumerate(found.values()):
+        for column, name in enumerate(names):
+            share = shares[name]
+            if share.p < 0.05:
+                axes.text(
+                    column, row, f"{100 * share.share:.0f}", ha="center", va="center", fontsize=8,
+                    color=style.LIGHT_TEXT if share.share > 0.5 else style.DARK_TEXT,
+                )  # fmt: skip
+    axes.grid(visible=False)
+    canvas.colorbar(image, ax=axes, label="share of the verdicts' variance", shrink=0.8)
 
 
 def table(exploration: Exploration) -> pl.DataFrame:

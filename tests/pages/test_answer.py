@@ -231,7 +231,9 @@ def test_a_study_counts_its_claims_and_names_first_those_that_do_not_hold():
     assert [one.id for one in answer.claims] == ["B", "C", "A", "D"]
     assert "10 replications" in answer.sure
     assert "nothing can be decided" in answer_study(ledger, one_of_each, 1).sure
-    assert answer_study(ledger, [], 10).sentences == ["No claim was judged: one figure or table was made alone."]
+    assert answer_study(ledger, [], 10).sentences == [
+        "No claim was judged: one figure or table was made alone."
+    ]
 
 
 def test_a_mean_outside_the_picture_lies_at_its_edge():

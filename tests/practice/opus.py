@@ -1,24 +1,22 @@
-"""Opus: calls and sessions beside the factors that `docs/opus.json` publishes, with G.107.1's equation worked out by hand."""
+"""Opus: calls and sessions beside the factors that `docs/opus.md` publishes, with G.107.1's equation worked out by hand."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import fairwave
 from practice import g107
 from practice.rating import mos, spread
 from practice.situation import IN_STEP, Situation, Table, between, exactly, flow, link, near, ran
+from validation import kept
 
-FACTORS = json.loads((Path(__file__).parents[2] / "docs" / "opus.json").read_text(encoding="utf-8"))[
-    "factors"
-]["rates"]
+FACTORS = kept.read("measured/opus")["factors"]["rates"]
 EAR = 100
 G722 = 13
 """Ie,wb of G.722 in G.113 Table IV.1."""
 
-SOURCE = "docs/opus.json, G.107.1 Eq. 7-15"
+SOURCE = "docs/opus.md, G.107.1 Eq. 7-15"
 
 
 def ie(rate: int) -> float:
@@ -61,7 +59,7 @@ def situations() -> Iterator[Situation]:
     for rate in (12, 24, 64):
         yield Situation(
             f"opus/clean-{rate}", f"Opus at {rate} kb/s instead of G.722, nothing lost, the same delay: gain", "R",
-            *near(G722 - ie(rate), 0.2), f"G.113 Table IV.1: G.722 {G722}; docs/opus.json",
+            *near(G722 - ie(rate), 0.2), f"G.113 Table IV.1: G.722 {G722}; docs/opus.md",
             lambda rate=rate: voice(f"opus-{rate}") - voice("g722"),
         )  # fmt: skip
     for rate, percent, fec in ((24, 5, False), (24, 5, True), (32, 10, False), (32, 10, True), (64, 2, True)):
@@ -83,7 +81,7 @@ def situations() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "opus/no-copies", "What does in-band FEC gain at 12 kb/s and 5 %?", "R",
-        *exactly(0), "libopus adds no copies at this rate: docs/opus.json, copies 0",
+        *exactly(0), "libopus adds no copies at this rate: docs/opus.md, copies 0",
         lambda: voice("opus-12", 5) - voice("opus-12", 5, fec=False),
     )  # fmt: skip
     yield Situation(
@@ -98,7 +96,7 @@ def situations() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "opus/session-rate", "A session with speech at 64 instead of 12 kb/s, nothing lost: gain", "R",
-        *near(ie(12) - ie(64), 0.3), "docs/opus.json: the rule of calls holds in sessions",
+        *near(ie(12) - ie(64), 0.3), "docs/opus.md: the rule of calls holds in sessions",
         lambda: session(64) - session(12),
     )  # fmt: skip
     yield Situation(
@@ -109,7 +107,7 @@ def situations() -> Iterator[Situation]:
     part = float(FACTORS["32"]["copy"][0])
     yield Situation(
         "opus/session-copies", "The same with in-band FEC: every lost frame has a copy", "R",
-        *near(g107.equipment(ie(32), bpl(32, fec=False), 5 * part) - ie(32), 2.5), f"a copy counts as {part:g} of a lost frame: docs/opus.json",
+        *near(g107.equipment(ie(32), bpl(32, fec=False), 5 * part) - ie(32), 2.5), f"a copy counts as {part:g} of a lost frame: docs/opus.md",
         lambda: session(32) - session(32, 5, fec=True),
     )  # fmt: skip
     yield Situation(

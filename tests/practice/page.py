@@ -30,7 +30,7 @@ def page(situations: Sequence[Situation], measured: Measured) -> str:
         "The situations are of voice, video, TCP and queues. The answer comes from a standard, a formula or plain experience;",
         "`tests/practice` works it out without fairwave. `make test` fails when fairwave gives an answer that is not allowed.",
         "",
-        "✓ allowed, ✗ not allowed. `make docs` generates this page; do not edit it.",
+        "✓ allowed, ✗ not allowed.",
         "",
         _line(("area", "verdicts", "exact answers", "answers within limits")),
         "|---|---|--:|--:|",

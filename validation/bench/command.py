@@ -1,18 +1,15 @@
 """``make bench``: speed of fairwave, compared with ns-2 on the same experiment if ns-2 is installed.
 
-Writes ``docs/performance.json`` (numbers), ``docs/performance.md`` (a report of these numbers) and
-``docs/queue-cost.md`` (cost of removing a victim). Exits with status 1 if a limit is exceeded. The page states each
-limit and its reason. Timed limits compare two measurements of the same run of the benchmark.
+Keeps the numbers in ``results/bench`` and prints a report. Exits with status 1 if a limit is exceeded. The page states
+each limit and its reason. Timed limits compare two measurements of the same run of the benchmark.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from validation import writing
+from validation import kept, writing
 from validation.bench import (
     cores,
     instructions,
@@ -45,21 +42,19 @@ def main() -> int:
     parser = writing.parser(__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="this part alone (may be repeated)")
     parser.add_argument("--runs", type=int, default=5, help="alternating runs per simulator (default 5)")
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="folder of the report (default docs)")
     parser.add_argument("--record-budget", action="store_true", help="make the instruction counts the budget")
-    parser.add_argument("--page", action="store_true", help="measure nothing and write the page")
+    parser.add_argument("--page", action="store_true", help="measure nothing and print the report")
     options = parser.parse_args()
     if options.runs < 1:
         parser.error(f"--runs is {options.runs}: write 1 or more")
     parts = () if options.page else options.only or PARTS
     if "queue" in parts:
-        queue_cost.write(options.out)
+        kept.write(queue_cost.KEPT, queue_cost.measure())
     program = "" if set(parts) <= set(WITHOUT_PROGRAM) else runner.build()
     if "speed" in parts and ns2.find() is None:
         print(ns2.ABSENT + "; fairwave's own figures follow")
-    target = options.out / "performance.json"
     # A part that does not run keeps its previous numbers. Each part states its commit.
-    results = json.loads(target.read_text()) if target.exists() else {}
+    results = kept.read(report.KEPT) if kept.exists(report.KEPT) else {}
     measures: dict[str, Callable[[], dict[str, Any]]] = {
         "speed": lambda: speed.measure(program, options.runs),
         "instructions": lambda: instructions.measure(program, record=options.record_budget),
@@ -74,17 +69,14 @@ def main() -> int:
         "threads": lambda: threads.measure(program),
         "radio": lambda: radio.measure(options.runs),
     }
-    options.out.mkdir(parents=True, exist_ok=True)
     for part, measure in measures.items():
         if part in parts:
             # Write after each part, so that a later failure loses nothing.
             results |= {part: measure(), "machine": machine.describe()}
-            target.write_text(json.dumps(results, indent=1) + "\n")
+            kept.write(report.KEPT, results)
     if set(parts) == {"queue"}:
         return 0
-    text = report.markdown(results)
-    (options.out / "performance.md").write_text(text)
-    print(text)
+    print(report.markdown(results))
     exceeded = report.list_exceeded(results)
     for limit in exceeded:
         print(f"make bench: above a limit: {limit}", file=sys.stderr)

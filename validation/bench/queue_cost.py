@@ -1,18 +1,19 @@
 """Cost of removing a victim per packet, by number of waiting packets. It shows that the cost does not grow.
 
-Runs the queue benchmarks (``cargo bench -p fairwave-core --bench queue``) and writes ``docs/queue-cost.md`` and
-``docs/queue-cost.json``.
+Runs the queue benchmarks (``cargo bench -p fairwave-core --bench queue``) and reads its table.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from validation import kept
 from validation.bench import machine
+
+KEPT = "bench/queue-cost"
 
 COLUMNS = {
     "overflow_drop_sel": "Drop-Sel",
@@ -103,11 +104,6 @@ def markdown(measured: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(folder: Path) -> None:
-    """Measures and writes both files."""
-    measured = measure()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "queue-cost.json").write_text(
-        json.dumps(measured, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    (folder / "queue-cost.md").write_text(markdown(measured), encoding="utf-8")
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    return markdown(kept.read(KEPT))

@@ -1,16 +1,16 @@
-"""Which sources the code claims to follow, where, and the test that shows it: ``docs/citations.md``.
+"""Which sources the code claims to follow, where, and the test that shows it.
 
 A comment or docstring cites an RFC, a paper of the studies (000 to 004), an ITU-T Recommendation, or authors with a
 year. The sections (§), equations, algorithms, tables and annexes that follow it in the same paragraph belong to the
 citation. A place without a document belongs to the one that was cited last for the same item, else to the first one
 that its file cites.
 
-``docs/citations.toml`` binds citations to tests: tables ``shown`` (``source``, ``places``, ``tests``), and
-``background`` (``source``, ``places``, ``why``) for sources that are named and not followed. A document as a whole
-needs an entry only if none of its places has one. Studies (``fairwave_studies``) are left out: their figures,
-equations and claims have a ledger with a verdict each.
+``citations.toml`` binds citations to tests: tables ``shown`` (``source``, ``places``, ``tests``), and ``background``
+(``source``, ``places``, ``why``) for sources that are named and not followed. A document as a whole needs an entry only
+if none of its places has one. Studies (``fairwave_studies``) are left out: their figures, equations and claims have a
+ledger with a verdict each.
 
-``python -m validation citations`` writes the page; ``--check`` only prints the problems.
+``python -m validation citations`` prints the problems; `make results` renders the page.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from validation import ROOT, writing
@@ -26,8 +27,7 @@ from validation.writing import folded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE = ROOT / "docs" / "citations.md"
-TABLE = ROOT / "docs" / "citations.toml"
+TABLE = Path(__file__).with_name("citations.toml")
 
 #: Files whose comments are evidence, not claims.
 _EVIDENCE = re.compile(r"(^|/)(tests?|testing|fuzz|storyboards|(\w+_)?clauses|\w+_(tests?|fuzz))\.rs$")
@@ -248,14 +248,16 @@ def problems(citations: list[Citation], table: list[Entry]) -> list[str]:
             where = ", ".join(
                 sorted({one.file for one in citations if (one.source, one.place) == (source, place)})
             )
-            found.append(f"{source} {place}".rstrip() + f" ({where}) has no entry in docs/citations.toml")
+            found.append(
+                f"{source} {place}".rstrip() + f" ({where}) has no entry in validation/checks/citations.toml"
+            )
     found += [
-        f"docs/citations.toml: nothing cites {source} {place}".rstrip()
+        f"validation/checks/citations.toml: nothing cites {source} {place}".rstrip()
         for source, place in sorted(known - cited)
     ]
     for test in sorted({test for one in table for test in one.tests}):
         if not _exists(test):
-            found.append(f"docs/citations.toml: there is no test {test}")
+            found.append(f"validation/checks/citations.toml: there is no test {test}")
     return found
 
 
@@ -300,7 +302,7 @@ def markdown(citations: list[Citation], table: list[Entry]) -> str:
         "section, an equation or a clause that no test shows. The figures and claims of the studies have",
         "[ledgers](studies.md).",
         "",
-        "`make docs` generates this page from the comments of the code and from `docs/citations.toml`; do not edit it.",
+        "The page is made of the comments of the code and of `validation/checks/citations.toml`.",
         "",
         "| family | sources | places | shown by tests | background |",
         "|---|--:|--:|--:|--:|",
@@ -365,19 +367,15 @@ def _natural(place: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", place)]
 
 
+def render(_: Path) -> str:
+    """Renders the page from the code as it is."""
+    return markdown(collect(), entries())
+
+
 def main() -> int:
-    """Writes or checks the page; the exit status."""
-    parser = writing.parser(__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; say what is wrong")
-    options = parser.parse_args()
-    citations, table = collect(), entries()
-    wrong = problems(citations, table)
+    """Says what is wrong; the exit status."""
+    writing.parser(__doc__).parse_args()
+    wrong = problems(collect(), entries())
     for problem in wrong:
         print(problem, file=sys.stderr)
-    page = markdown(citations, table)
-    if not options.check:
-        PAGE.write_text(page, encoding="utf-8")
-    elif not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page:
-        wrong.append("stale")
-        print("docs/citations.md is stale: run `make docs`", file=sys.stderr)
     return int(bool(wrong))

@@ -1,4 +1,4 @@
-"""``make mutants``: do the law crates' tests notice a broken law? ``docs/mutants.md`` and ``docs/mutants.json``.
+"""``make mutants``: do the law crates' tests notice a broken law?
 
 ``cargo-mutants`` breaks the code of every law crate: it negates comparisons, swaps operators, removes effects and
 returns default values. It does not change constants: the patches of ``validation/clauses`` do. ``.cargo/mutants.toml``
@@ -30,14 +30,14 @@ import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import tomllib
 
-from validation import ROOT, writing
+from validation import ROOT, kept, writing
 
 REASONS = Path(__file__).with_suffix(".toml")
-PAGE = ROOT / "docs" / "mutants.md"
-DATA = ROOT / "docs" / "mutants.json"
+PUBLISHED = "checks/mutants"
 OUT = ROOT / "target" / "mutants"
 TREE = OUT / "tree"
 
@@ -253,51 +253,62 @@ def reasons() -> dict[str, str]:
     return {entry["mutant"]: entry["why"] for entry in table.get("survivor", [])}
 
 
-def report(outcomes: Outcomes, seed: int, population: int) -> tuple[str, dict[str, object], list[str]]:
-    """The page, the data, and the survivors without a reason."""
+def report(outcomes: Outcomes, seed: int, population: int) -> tuple[dict[str, Any], list[str]]:
+    """The data of the page, and the survivors without a reason."""
     known = reasons()
     survived = [{"mutant": plain(name), "why": known.get(plain(name), "")} for name in outcomes.survived]
-    share = len(outcomes.caught) / max(1, outcomes.sampled)
-    data: dict[str, object] = {
+    modules: dict[str, list[int]] = {}
+    for names, place in ((outcomes.caught, 1), (outcomes.survived, 0)):
+        for name in names:
+            counts = modules.setdefault(plain(name).split("/", 1)[0], [0, 0])
+            counts[0] += 1
+            counts[1] += place
+    data = {
         "sampled": outcomes.sampled,
         "caught": len(outcomes.caught),
         "survived": survived,
         "unviable": len(outcomes.unviable),
         "population": population,
         "seed": seed,
+        "modules": dict(sorted(modules.items())),
     }
-    per_module: dict[str, list[int]] = {}
-    for names, place in ((outcomes.caught, 1), (outcomes.survived, 0)):
-        for name in names:
-            module = plain(name).split("/", 1)[0]
-            counts = per_module.setdefault(module, [0, 0])
-            counts[0] += 1
-            counts[1] += place
+    return data, [one["mutant"] for one in survived if not one["why"]]
+
+
+def markdown(data: dict[str, Any]) -> str:
+    """The page."""
+    caught, sampled = data["caught"], data["sampled"]
     lines = [
         "# What core's tests notice",
         "",
-        "Made by `make mutants`; do not edit. The code of the laws (transports, calls, queues, links, losses, media)",
-        f"is broken in {outcomes.sampled} of {population} places, drawn with seed {seed}, one at a time: a",
-        "comparison turned round, an operator exchanged, an effect taken away. Core's own tests run on each,",
+        "`make mutants` ran the mutants of this page. The code of the laws (transports, calls, queues, links, losses,",
+        f"media) is broken in {sampled} of {data['population']} places, drawn with seed {data['seed']}, one at a time:",
+        "a comparison turned round, an operator exchanged, an effect taken away. Core's own tests run on each,",
         "without golden digests and without the simulator.",
         "",
-        f"**{len(outcomes.caught)} of {outcomes.sampled} are caught ({share:.1%}).** {len(outcomes.unviable)} more did",
+        f"**{caught} of {sampled} are caught ({caught / max(1, sampled):.1%}).** {data['unviable']} more did",
         "not compile and do not count.",
         "",
         "| module | broken | caught |",
         "|---|---:|---:|",
-        *(f"| {module} | {total} | {caught} |" for module, (total, caught) in sorted(per_module.items())),
+        *(f"| {module} | {total} | {held} |" for module, (total, held) in data["modules"].items()),
         "",
         "## Survivors",
         "",
     ]
-    if survived:
+    if data["survived"]:
         lines += ["| broken | why no test fails |", "|---|---|"]
-        cells = ((one["mutant"].replace("|", "\\|"), one["why"] or "**no reason yet**") for one in survived)
-        lines += [f"| `{mutant}` | {why} |" for mutant, why in cells]
+        for one in data["survived"]:
+            mutant = one["mutant"].replace("|", "\\|")
+            lines.append(f"| `{mutant}` | {one['why'] or '**no reason yet**'} |")
     else:
         lines.append("None.")
-    return "\n".join(lines) + "\n", data, [one["mutant"] for one in survived if not one["why"]]
+    return "\n".join(lines) + "\n"
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept data."""
+    return markdown(kept.read(PUBLISHED))
 
 
 def main() -> int:
@@ -324,15 +335,14 @@ def main() -> int:
     begun = time.monotonic()
     print(f"{len(chosen)} of {len(population)} mutants, {options.jobs} at a time", flush=True)
     outcomes = run(options.cargo, chosen, population, options.jobs)
-    page, data, unexplained = report(outcomes, options.seed, len(population))
+    data, unexplained = report(outcomes, options.seed, len(population))
     minutes = (time.monotonic() - begun) / 60
     print(f"{len(outcomes.caught)} of {outcomes.sampled} caught in {minutes:.0f} minutes")
     for name in outcomes.survived:
         print(f"survived: {name}")
     if options.only:
         return 0
-    PAGE.write_text(page, encoding="utf-8")
-    DATA.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    kept.write(PUBLISHED, data)
     for name in unexplained:
         print(f"no reason in {REASONS.relative_to(ROOT)}: {name}", file=sys.stderr)
     return int(bool(unexplained) or len(outcomes.caught) < ASKED * outcomes.sampled)

@@ -17,8 +17,8 @@ Outcomes are kept in ``target/mutants/clauses.json``, so you can interrupt a run
 long as the mutant and the code of its crate, with the crates below, stay the same. A missed mutant runs again when the
 tests change. The command fails if fewer than 97 % are noticed, or if a mutant does not compile.
 
-``docs/clauses.json`` has each outcome with the digests of mutant and code. So the page can be written after a run of
-some families: outcomes of the same mutants on earlier code stay on it, and it states their number.
+``results/checks/clauses.json.gz`` has each outcome with the digests of mutant and code. So the page can be rendered
+after a run of some families: outcomes of the same mutants on earlier code stay on it, and it states their number.
 """
 
 from __future__ import annotations
@@ -40,13 +40,12 @@ from pathlib import Path
 
 import tomllib
 
-from validation import ROOT, writing
+from validation import ROOT, kept, writing
 from validation.checks import mutants
 from validation.clauses import switches
 
 FOLDER = Path(__file__).parent
-PAGE = ROOT / "docs" / "clauses.md"
-DATA = ROOT / "docs" / "clauses.json"
+PUBLISHED = "checks/clauses"
 TREE = mutants.OUT / "clauses"
 #: Only for builds of ``TREE``: cargo would use another tree's build and test the wrong code.
 BUILD = mutants.OUT / "build"
@@ -382,22 +381,20 @@ class Outcome:
 
 def known(clauses: Sequence[Clause], versions: dict[str, mutants.Version]) -> dict[str, Outcome]:
     """The valid outcomes by name: those kept here, otherwise published ones."""
-    kept: dict[str, Outcome] = {}
+    mine: dict[str, Outcome] = {}
     if KEPT.is_file():
-        kept = {name: Outcome(**one) for name, one in json.loads(KEPT.read_text(encoding="utf-8")).items()}
-    kept = {**remembered(clauses), **kept}
+        mine = {name: Outcome(**one) for name, one in json.loads(KEPT.read_text(encoding="utf-8")).items()}
+    all_known = {**remembered(clauses), **mine}
     return {
-        clause.name: kept[clause.name]
+        clause.name: all_known[clause.name]
         for clause in clauses
-        if clause.name in kept and kept[clause.name].holds(clause, versions[clause.crate])
+        if clause.name in all_known and all_known[clause.name].holds(clause, versions[clause.crate])
     }
 
 
 def remembered(clauses: Sequence[Clause]) -> dict[str, Outcome]:
     """The published outcomes of the same mutants, by name, on whatever code they ran."""
-    if not DATA.is_file():
-        return {}
-    published = json.loads(DATA.read_text(encoding="utf-8")).get("outcomes", {})
+    published = kept.read(PUBLISHED)["outcomes"] if kept.exists(PUBLISHED) else {}
     return {
         clause.name: Outcome(tests="", **published[clause.name])
         for clause in clauses
@@ -447,11 +444,11 @@ def report(
     lines = [
         "# Which clauses the tests hold",
         "",
-        "Made by `make mutants`; do not edit. `validation/clauses/` holds small patches, each of which breaks one",
-        "clause of a law's source: a missing reset, a forgotten branch, another constant. They were written without a",
-        "look at the tests. Each is applied by itself, and the unit tests of the law's crate run. A patch is noticed",
-        f"when a test fails. A run that hangs counts as missed. At least {ASKED:.0%} must be noticed. Patches that",
-        "change nothing that can be observed count neither way.",
+        "`make mutants` ran the mutants of this page. `validation/clauses/` holds small patches, each of which breaks",
+        "one clause of a law's source: a missing reset, a forgotten branch, another constant. They were written",
+        "without a look at the tests. Each is applied by itself, and the unit tests of the law's crate run. A patch",
+        f"is noticed when a test fails. A run that hangs counts as missed. At least {ASKED:.0%} must be noticed.",
+        "Patches that change nothing that can be observed count neither way.",
         "",
         f"**{len(noticed)} of {len(run)} mutants are noticed{share}.**"
         + (f" Not yet run: {len(waiting)} of {len(clauses)}." if waiting else "")
@@ -489,11 +486,17 @@ def _row(clause: Clause, text: str) -> str:
 
 
 def write(clauses: Sequence[Clause], found: dict[str, Outcome]) -> None:
-    """Writes the page and the data from these outcomes, and from published ones without a newer one."""
+    """Keeps these outcomes, and published ones without a newer one."""
     older = {name: one for name, one in remembered(clauses).items() if name not in found}
-    page, data = report(clauses, {**older, **found}, len(older))
-    PAGE.write_text(page, encoding="utf-8")
-    DATA.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    _, data = report(clauses, {**older, **found}, len(older))
+    kept.write(PUBLISHED, data)
+
+
+def render(_folder: Path) -> str:
+    """Renders the page from the published outcomes."""
+    clauses = read()
+    page, _outcomes = report(clauses, remembered(clauses), kept.read(PUBLISHED)["on_earlier_code"])
+    return page
 
 
 def verdict(clauses: Sequence[Clause], found: dict[str, str]) -> int:
@@ -516,7 +519,6 @@ def main() -> int:
         "--families", default="", help="files of mutants, in this order: cubic,bbr (default all)"
     )
     parser.add_argument("--list", action="store_true", help="show names, sources and what is known, and end")
-    parser.add_argument("--page", action="store_true", help="write the page from what is known, and end")
     parser.add_argument("--jobs", type=int, default=2, help="how many at once (default 2)")
     parser.add_argument("--cargo", default="cargo", help="the cargo to be used")
     options = parser.parse_args()
@@ -531,19 +533,12 @@ def main() -> int:
             state = found[clause.name].outcome if clause.name in found else "not yet run"
             print(f"{clause.name:40} {state:12} {clause.source}")
         return 0
-    if not options.page:
-        _run_all(
-            _chosen(parser, options, clauses),
-            found,
-            versions,
-            options.cargo,
-            bool(options.only),
-            options.jobs,
-        )
+    chosen = _chosen(parser, options, clauses)
+    _run_all(chosen, found, versions, options.cargo, bool(options.only), options.jobs)
     if options.only:
         return 0
     write(clauses, found)
-    return 0 if options.page else verdict(clauses, {name: one.outcome for name, one in found.items()})
+    return verdict(clauses, {name: one.outcome for name, one in found.items()})
 
 
 def _chosen(

@@ -12,14 +12,13 @@ A part without its program (ns-2, ns-3, root for the kernel) is left out with a 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from validation import explanations, writing
+from validation import explanations, kept, writing
 from validation.compare import opinions
 from validation.compare.kernel import cases as kernel_cases
 from validation.compare.kernel import lab, sharing
@@ -32,7 +31,6 @@ from validation.compare.ns3 import simulator as ns3
 from validation.published import l4s
 from validation.verdict import Estimate
 
-EXPLANATIONS = Path(__file__).with_name("explanations.toml")
 REFERENCES = Path(__file__).with_name("ns2") / "references"
 
 #: Folder of kept output of ns-3 and of the kernel.
@@ -56,7 +54,6 @@ def main() -> int:
         "--renew", action="append", default=[], help="run these cases, write the report with all that is kept"
     )
     parser.add_argument("--seeds", type=int, help="runs of each case, instead of the case's own number")
-    parser.add_argument("--out", type=Path, default=Path("docs"), help="where the report goes (default docs)")
     parser.add_argument("--threads", type=int, help="runs at once (default: all cores; of the kernel 1)")
     parser.add_argument(
         "--kept", type=Path, default=Path("out/ns2"), help="where ns-2's output is kept (default out/ns2)"
@@ -70,12 +67,16 @@ def main() -> int:
         parser.error(
             f"--only {','.join(sorted(unknown))}: allowed are {', '.join(PARTS)}; write for example --only ns3,kernel"
         )
-    known = explanations.read(EXPLANATIONS)
+    known = explanations.read(report.EXPLANATIONS)
     missing = compare_ns2(options, known) if "ns2" in options.only else 0
     if not options.quick:
         missing += compare_ns3_and_kernel(options, known)
         if "l4s" in options.only and not options.case:
-            missing += l4s.rewrite() if options.renew else l4s.renew(options.seeds or 5, options.threads)
+            missing += (
+                l4s.report_problems(l4s.stored(kept.read(l4s.KEPT)))
+                if options.renew
+                else l4s.renew(options.seeds or 5, options.threads)
+            )
     print(f"{missing} differences without an explanation")
     return int(bool(missing))
 
@@ -117,18 +118,11 @@ def compare_ns2(options: argparse.Namespace, known: list[explanations.Explanatio
                 ours, theirs = _shown(comparison.ours), _shown(comparison.theirs)
                 print(f"    {comparison.measure:26} fairwave {ours}  reference {theirs}")
     if not options.quick and not options.case:
-        (options.out / "figures").mkdir(parents=True, exist_ok=True)
-        for outcome in outcomes:
-            if outcome.case.trace:
-                report.draw(outcome, options.out)
-        numbers = options.out / "validation.json"
-        data = json.loads(numbers.read_text()) if options.renew else {}
-        data |= report.data(outcomes)
-        # As they are kept, so that the report can be written anew without running anything.
-        outcomes = report.stored(data, cases())
-        numbers.write_text(writing.compact(report.data(outcomes), 1))
-        (options.out / "validation.md").write_text(report.markdown(outcomes, known, "make validate"))
-        print(f"written: {options.out / 'validation.md'}")
+        windows = {one.case.key: report.windows(one) for one in outcomes if one.case.trace}
+        data = kept.read(report.KEPT) if options.renew else {}
+        outcomes = report.stored(data | report.data(outcomes), cases())
+        kept.write(report.KEPT, report.data(outcomes))
+        kept.write(report.WINDOWS, (kept.read(report.WINDOWS) if options.renew else {}) | windows)
     return len(report.unexplained(outcomes, known))
 
 
@@ -168,16 +162,13 @@ def compare_ns3_and_kernel(options: argparse.Namespace, known: list[explanations
                 )
                 tell(outcomes[-1], options)
     if not options.case:
-        numbers = options.out / "opinions.json"
-        kept = json.loads(numbers.read_text()) if numbers.exists() else {}
+        before = kept.read(opinions.KEPT) if kept.exists(opinions.KEPT) else {}
         fresh = opinions.data(outcomes, about)
         if any(one.key.startswith("kernel/long/") for one in outcomes):
             fresh["switches"] = {"shares": sharing.switched()}
-        parts = opinions.renewed(kept, fresh, opinions.known_keys())
+        parts = opinions.renewed(before, fresh, opinions.known_keys())
         outcomes = [one for one in opinions.stored(parts) if one.part in options.only]
-        numbers.write_text(writing.compact(parts, 3))
-        (options.out / "opinions.md").write_text(opinions.markdown(parts, known))
-        print(f"written: {options.out / 'opinions.md'}")
+        kept.write(opinions.KEPT, parts)
     return len(opinions.unexplained(outcomes, known))
 
 

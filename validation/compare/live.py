@@ -1,4 +1,4 @@
-"""``make live``: how true is the simulator? The same scenarios on real packets and in virtual time: ``docs/live.md``.
+"""``make live``: how true is the simulator? The same scenarios on real packets and in virtual time.
 
 Each case runs live several times with different seeds, and in the simulator with the same seeds and more. If a measure
 does not agree, more live runs replace the first. Measures and margins come from ``fairwave live --beside``
@@ -6,10 +6,9 @@ does not agree, more live runs replace the first. Measures and margins come from
 within its margin. Otherwise it is *undecided* if the 95 % interval of their difference (Welch) includes 0, and else it
 *differs*. Then ``live.toml`` gives the reason; without one the run ends with status 1.
 
-``--case PATTERN`` runs some cases and writes nothing. ``--renew PATTERN`` runs some and writes the page with the kept
-numbers of all others. ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use it
-after a change of a law. ``--page`` runs nothing and writes the page from the kept numbers. ``--loads`` also measures
-the router's limits.
+``--case PATTERN`` runs some cases and keeps nothing. ``--renew PATTERN`` runs some and keeps the numbers of all others.
+``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use it after a change of a law.
+``--loads`` also measures the router's limits.
 
 A live run is repeated if it breaks its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile). If
 all repetitions break it, the least late run is used, and the page marks the case. Queues use nominal times, so
@@ -19,7 +18,6 @@ lateness only lengthens round trips.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import platform
@@ -48,12 +46,11 @@ from fairwave.live.comparison import (
     simulated,
     widening,
 )
-from validation import ROOT, explanations, writing
+from validation import explanations, kept, writing
 from validation.explanations import Explanation
 from validation.verdict import Estimate, undecided
 
-PAGE = ROOT / "docs" / "live.md"
-DATA = ROOT / "docs" / "live.json"
+KEPT = "compare/live"
 REASONS = Path(__file__).with_name("live.toml")
 
 #: Live runs of a case with a measure that is not alike after the first few. A difference that remains needs a reason.
@@ -386,11 +383,11 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def stored(kept: dict[str, Any]) -> list[Outcome]:
-    """The outcomes in the numbers of :func:`data`, in the order of the cases. Unknown cases are left out."""
+def stored(numbers: dict[str, Any]) -> list[Outcome]:
+    """The outcomes whose numbers :func:`data` kept, in the order of the cases; unknown ones are left out."""
 
-    def estimate(numbers: list[Any]) -> Estimate:
-        mean, half, count = numbers
+    def estimate(three: list[Any]) -> Estimate:
+        mean, half, count = three
         without = math.nan if count == 0 else math.inf
         return Estimate(math.nan if mean is None else mean, without if half is None else half, count)
 
@@ -398,7 +395,7 @@ def stored(kept: dict[str, Any]) -> list[Outcome]:
         Outcome(
             case.key,
             case.title,
-            kept[case.key]["runs"],
+            numbers[case.key]["runs"],
             [
                 Difference(
                     what,
@@ -409,14 +406,14 @@ def stored(kept: dict[str, Any]) -> list[Outcome]:
                     one["scale"],
                     one["unit"],
                 )
-                for what, one in kept[case.key]["measures"].items()
+                for what, one in numbers[case.key]["measures"].items()
             ],
-            kept[case.key]["accuracy"],
-            kept[case.key]["again"],
-            kept[case.key]["troubles"],
+            numbers[case.key]["accuracy"],
+            numbers[case.key]["again"],
+            numbers[case.key]["troubles"],
         )
         for case in cases()
-        if case.key in kept
+        if case.key in numbers
     ]
 
 
@@ -438,21 +435,21 @@ MARKS = {"alike": "✓", "undecided": "?", "differs": "✗"}
 """The verdicts that are counted, and how each is shown."""
 
 
-def markdown(kept: dict[str, Any], reasons: list[Explanation]) -> str:
+def markdown(found: dict[str, Any], reasons: list[Explanation]) -> str:
     """The page."""
-    return "\n".join(_lines(kept, reasons)) + "\n"
+    return "\n".join(_lines(found, reasons)) + "\n"
 
 
-def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
-    outcomes = stored(kept["cases"])
+def _lines(found: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
+    outcomes = stored(found["cases"])
     verdicts = Counter(one.verdict for outcome in outcomes for one in outcome.differences)
     judged = verdicts["alike"] + verdicts["undecided"] + verdicts["differs"]
     without_reason = sum(
-        found is None or found.text.startswith(NOT_EXPLAINED)
+        reason is None or reason.text.startswith(NOT_EXPLAINED)
         for outcome in outcomes
         for one in outcome.differences
         if one.verdict == "differs"
-        for found in [explanations.find(reasons, outcome.key, one.measure)]
+        for reason in [explanations.find(reasons, outcome.key, one.measure)]
     )
     yield "# How true is the simulator?"
     yield ""
@@ -464,7 +461,7 @@ def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
         " flows of the kernel, their TCP."
     )
     yield ""
-    yield f"Measured on {kept['machine']}. `make live` generates this page from `docs/live.json`; do not edit it."
+    yield f"Measured on {found['machine']}. `make live` measured the numbers of this page."
     yield ""
     yield "## Verdicts"
     yield ""
@@ -489,8 +486,8 @@ def _lines(kept: dict[str, Any], reasons: list[Explanation]) -> Iterator[str]:
     yield ""
     yield from writing.folded("Network, margins and stand-ins", _method())
     yield from writing.folded("Accuracy of the live runs", _accuracy(outcomes))
-    if kept.get("loads"):
-        yield from writing.folded("Load that the router can carry", _loads(kept["loads"]))
+    if found.get("loads"):
+        yield from writing.folded("Load that the router can carry", _loads(found["loads"]))
     yield "## All numbers"
     yield ""
     yield (
@@ -709,15 +706,9 @@ def main() -> int:
     parser.add_argument("--loads", action="store_true", help="measure what the router can carry as well")
     parser.add_argument("--runs", type=int, help="live runs of each case, instead of the case's own number")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help=f"live runs at once (default {AT_ONCE})")
-    parser.add_argument(
-        "--page", action="store_true", help="write the page from the kept numbers; run nothing"
-    )
     options = parser.parse_args()
     if options.simulate:
         return _simulate(options.simulate)
-    if options.page:
-        _write(json.loads(DATA.read_text(encoding="utf-8")), explanations.read(REASONS))
-        return 0
     if why := missing():
         print(f"no live run is possible here, so nothing is compared: {why}")
         return 0
@@ -731,12 +722,12 @@ def _renew(options: argparse.Namespace) -> int:
     if options.runs:
         chosen = [replace(case, runs=options.runs) for case in chosen]
     reasons = explanations.read(REASONS)
-    kept = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {"cases": {}}
+    numbers: dict[str, Any] = kept.read(KEPT) if kept.exists(KEPT) else {"cases": {}}
     outcomes: list[Outcome] = []
     failed = 0
 
     def carry_out_all(chosen: Sequence[Case], pool: ThreadPoolExecutor) -> Iterator[Outcome]:
-        nonlocal failed, kept
+        nonlocal failed, numbers
         asked = [(case, [pool.submit(run_live, *one) for one in _wanted(case)]) for case in chosen]
         for number, (case, futures) in enumerate(asked):
             try:
@@ -748,8 +739,9 @@ def _renew(options: argparse.Namespace) -> int:
             _tell(outcome, f"{number + 1} of {len(asked)}", everything=bool(options.case))
             if not options.case:
                 # At once: half an hour of runs is not to be lost with the last of them.
-                kept = kept | {"machine": machine(), "cases": kept["cases"] | data([outcome])}
-                _write(kept, reasons)
+                cases = numbers["cases"] | data([outcome])
+                numbers = numbers | {"machine": machine(), "cases": cases}
+                _keep(numbers)
             yield outcome
 
     loaded = options.loads and not options.case
@@ -764,11 +756,10 @@ def _renew(options: argparse.Namespace) -> int:
         again = {one.key: one for one in carry_out_all(more, pool)}
         outcomes = [again.get(one.key, one) for one in outcomes]
     if long is not None:
-        kept["loads"] = {key: long.result() if key == LONG else measure_load(key) for key in loads()}
+        numbers["loads"] = {key: long.result() if key == LONG else measure_load(key) for key in loads()}
     if not options.case:
-        outcomes = stored(kept["cases"])
-        _write(kept, reasons)
-        print(f"written: {PAGE.relative_to(ROOT)}")
+        outcomes = stored(numbers["cases"])
+        _keep(numbers)
     nobody = unexplained(outcomes, reasons)
     print(f"{len(nobody)} differences without an explanation")
     return int(bool(nobody or failed))
@@ -776,23 +767,26 @@ def _renew(options: argparse.Namespace) -> int:
 
 def _simulate(patterns: Sequence[str]) -> int:
     """Simulates the cases that match again; the exit status."""
-    kept, reasons = json.loads(DATA.read_text(encoding="utf-8")), explanations.read(REASONS)
-    outcomes = stored(kept["cases"])
+    numbers, reasons = kept.read(KEPT), explanations.read(REASONS)
+    outcomes = stored(numbers["cases"])
     for number, one in enumerate(outcomes):
         if any(fnmatchcase(one.key, pattern) for pattern in patterns):
             outcomes[number] = simulated_anew(one)
             _tell(outcomes[number], f"{number + 1} of {len(outcomes)}", everything=False)
-    _write(kept | {"cases": data(outcomes)}, reasons)
-    print(f"written: {PAGE.relative_to(ROOT)}")
+    _keep(numbers | {"cases": data(outcomes)})
     nobody = unexplained(outcomes, reasons)
     print(f"{len(nobody)} differences without an explanation")
     return int(bool(nobody))
 
 
-def _write(kept: dict[str, Any], reasons: list[Explanation]) -> None:
-    cases = data(stored(kept["cases"]))
-    DATA.write_text(writing.compact(kept | {"cases": cases}, 2), encoding="utf-8")
-    PAGE.write_text(markdown(kept, reasons), encoding="utf-8")
+def _keep(numbers: dict[str, Any]) -> None:
+    """Keeps the numbers of the known cases, in their order."""
+    kept.write(KEPT, numbers | {"cases": data(stored(numbers["cases"]))})
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    return markdown(kept.read(KEPT), explanations.read(REASONS))
 
 
 def _tell(outcome: Outcome, place: str, *, everything: bool) -> None:

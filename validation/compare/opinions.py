@@ -1,4 +1,4 @@
-"""``docs/opinions.md``: fairwave compared with ns-3 and with the kernel. Each part can be renewed alone."""
+"""The page of fairwave beside ns-3 and beside the kernel itself, each part renewed by itself."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 import math
 import platform
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from validation import explanations, writing
+from validation import explanations, kept, writing
 from validation.compare.kernel import cases as kernel_cases
 from validation.compare.kernel import lab, sharing
 from validation.compare.measures import shares
-from validation.compare.ns2.report import estimate, numbers, row
+from validation.compare.ns2.report import EXPLANATIONS, estimate, numbers, row
 from validation.compare.ns3 import cases as ns3_cases
 from validation.compare.ns3 import simulator as ns3
 from validation.verdict import MARGIN, Comparison, compare
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Table = dict[str, Any]
 
+KEPT = "compare/opinions"
 #: The parts of the page in order, with the name of the other implementation.
 THEIRS = {"ns3": "ns-3", "kernel": "kernel"}
 
@@ -46,7 +48,7 @@ class Outcome:
         return self.key.split("/")[0]
 
 
-def compare_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, processes: int) -> Outcome:
+def compare_ns3(case: ns3_cases.Case, runs: int, folder: Path, python: str, processes: int) -> Outcome:
     """A case in ns-3 and in fairwave.
 
     Raises:
@@ -57,7 +59,7 @@ def compare_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, proces
     seeds = list(range(1, runs + 1))
     plans = [ns3_cases.plan_of(scenario, seed) for seed in seeds]
     told = [ns3.translate(plan, case.bottleneck, ns3_cases.SPACING) for plan in plans]
-    counted = ns3.recall(told, kept, python, processes)
+    counted = ns3.recall(told, folder, python, processes)
     theirs = [ns3.measures(plan, each) for plan, each in zip(plans, counted, strict=True)]
     seconds = (plans[0]["duration_ns"] - plans[0]["warmup_ns"]) / 1e9
     ours = ns3_cases.measure_fairwave(scenario.replicate(seeds=seeds), case.bottleneck, seconds)
@@ -66,7 +68,7 @@ def compare_ns3(case: ns3_cases.Case, runs: int, kept: Path, python: str, proces
     return Outcome(case.key, case.title, runs, compare(ours, theirs))
 
 
-def compare_kernel(case: kernel_cases.KernelCase, runs: int, kept: Path, at_once: int) -> Outcome:
+def compare_kernel(case: kernel_cases.KernelCase, runs: int, folder: Path, at_once: int) -> Outcome:
     """A case in the kernel and in fairwave.
 
     Raises:
@@ -74,7 +76,7 @@ def compare_kernel(case: kernel_cases.KernelCase, runs: int, kept: Path, at_once
     """
     scenario = fairwave.load(json.dumps(case.scenario))
     seeds = list(range(1, runs + 1))
-    found = kernel_cases.recall(case, seeds, kept, at_once)
+    found = kernel_cases.recall(case, seeds, folder, at_once)
     whole = scenario.with_overrides({"warmup": "0 s"}).replicate(seeds=seeds)
     ours = kernel_cases.measure_fairwave(case, scenario.replicate(seeds=seeds), whole)
     theirs = [kernel_cases.measure_kernel(case, each) for each in found]
@@ -123,19 +125,19 @@ def data(outcomes: Sequence[Outcome], about: dict[str, str]) -> Table:
     return parts
 
 
-def renewed(kept: Table, fresh: Table, known: Sequence[str]) -> Table:
-    """``kept`` with the cases of ``fresh`` in their places, in the order ``known``; others are left out.
+def renewed(before: Table, fresh: Table, known: Sequence[str]) -> Table:
+    """``before`` with the cases of ``fresh`` in their places, in the order ``known``; others are left out.
 
     ``switches`` (:mod:`sharing`) are no cases: the fresh ones count, else those that were kept.
     """
     parts: Table = {}
     for part in THEIRS:
-        cases = kept.get(part, {}).get("cases", {}) | fresh.get(part, {}).get("cases", {})
-        about = fresh.get(part, {}).get("about") or kept.get(part, {}).get("about", "")
+        cases = before.get(part, {}).get("cases", {}) | fresh.get(part, {}).get("cases", {})
+        about = fresh.get(part, {}).get("about") or before.get(part, {}).get("about", "")
         chosen = {key: cases[key] for key in known if key in cases and key.split("/")[0] == part}
         if chosen:
             parts[part] = {"about": about, "cases": chosen}
-    if switches := fresh.get("switches") or kept.get("switches"):
+    if switches := fresh.get("switches") or before.get("switches"):
         parts["switches"] = switches
     return parts
 
@@ -226,7 +228,7 @@ def _lines(parts: Table, reasons: list[Explanation]) -> Iterator[str]:
         " [its own page](validation.md)."
     )
     yield ""
-    yield "`make validate` generates this page from `docs/opinions.json`; do not edit it."
+    yield "`make validate` measured the numbers of this page."
     yield ""
     used: dict[str, Explanation] = {}
     details: list[str] = []
@@ -336,3 +338,8 @@ def _verdict(
         return "✗ unexplained"
     used.setdefault(reason.id, reason)
     return f"✗ [{reason.id}](#{reason.id})"
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    return markdown(kept.read(KEPT), explanations.read(EXPLANATIONS))

@@ -24,11 +24,9 @@ from typing import Any
 
 from fairwave.measuring.statistics import interval
 from fairwave.scenario import Scenario
-from validation import ROOT, writing
+from validation import kept, writing
 
-PAGE = ROOT / "docs" / "webrtc.md"
-DATA = ROOT / "docs" / "scream.json"
-BEGIN, END = "<!-- authors: begin (python -m validation scream) -->", "<!-- authors: end -->"
+KEPT = "compare/scream"
 
 RATES = (1.0, 10.0, 50.0)
 ROUND_TRIPS = (25, 100)
@@ -254,11 +252,15 @@ def main() -> int:
         if shutil.which("g++") is None:
             print("No g++ is installed: left out.", file=sys.stderr)
             return 1
-        kept = {"version": asked.version, "rows": compared(asked.authors)}
+        found = {"version": asked.version, "rows": compared(asked.authors)}
     else:
-        kept = writing.read_json(DATA)
-    kept["stepped"] = stepped()
-    writing.write_json(DATA, kept)
-    made = section(kept["rows"], kept["version"]) + "\n" + stepped_in_words(kept["stepped"])
-    writing.fill_page(PAGE, BEGIN, END, f"\n\n{made}\n\n")
+        found = kept.read(KEPT)
+    kept.write(KEPT, {**found, "stepped": stepped()})
     return 0
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    found = kept.read(KEPT)
+    parts = ["# SCReAM next to its authors' program", section(found["rows"], found["version"])]
+    return "\n\n".join([*parts, stepped_in_words(found["stepped"])]) + "\n"

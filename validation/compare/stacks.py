@@ -1,7 +1,7 @@
 """Foreign stacks compared with fairwave's: `python -m validation stacks --out FOLDER`.
 
 Each comparison is a folder: ``setup.md`` (question, margin, verdict), one scenario per alternative, its tables as CSV,
-the qlog of its senders, and a figure. `results.json` has all numbers; `docs/stacks.md` shows them.
+the qlog of its senders, and a figure. `results.json` has all numbers.
 
 Margins were fixed before the first run. Nothing was tuned to a comparison.
 """
@@ -20,14 +20,14 @@ import tomllib
 
 import fairwave
 from fairwave import Results, Scenario, capturing
-from validation import ROOT, writing
+from validation import ROOT, kept
 
-PAGE = ROOT / "docs" / "stacks.md"
-FIGURES = ROOT / "docs" / "figures"
 EXAMPLE = ROOT / "examples" / "stacks" / "quinn-beside-call.toml"
-RESULTS = Path(__file__).with_suffix(".json")
+KEPT = "compare/stacks"
+ABOUT = """`python -m validation stacks --out out/stacks` makes a folder for each comparison: set-up, margin
+and verdict, scenarios, tables, qlog and figure. Margins were fixed before the first run. Each comparison
+has three seeds. If alternatives differ, the text compares them with their sources."""
 WHYS = Path(__file__).with_suffix(".toml")
-BEGIN, END = "<!-- measured: begin (python -m validation stacks) -->", "<!-- measured: end -->"
 SEEDS = 3
 
 QUINN, STR0M = "quic/quinn", "webrtc/str0m"
@@ -458,18 +458,13 @@ def table(result: Mapping[str, Any]) -> str:
     ]
     return "\n".join(
         [
-            f"### {result['question']}",
+            f"## {result['question']}",
             "",
             f"Margin: {result['margin']}. Verdict: **{result['verdict']}**.",
             "",
             *lines,
             "",
             *([explained, ""] if (explained := explain(result["name"])) else []),
-            *(
-                [f"![{result['question']}](figures/stacks-{result['name']}.png)", ""]
-                if (FIGURES / f"stacks-{result['name']}.png").exists()
-                else []
-            ),
         ]
     )
 
@@ -485,13 +480,12 @@ def main() -> int:
             continue
         results.append(carry_out(comparison, out))
         print(f"{comparison.name}: {results[-1]['verdict']}", json.dumps(results[-1]["measured"]), flush=True)
-    writing.write_json(out / "results.json", results)
-    if "--page" in arguments:
-        writing.write_json(RESULTS, results)
-        for result in results:
-            figure = out / result["name"] / "figure.png"
-            if figure.exists():
-                (FIGURES / f"stacks-{result['name']}.png").write_bytes(figure.read_bytes())
-        text = "\n".join(table(result) for result in results)
-        writing.fill_page(PAGE, BEGIN, END, f"\n\n{text}\n")
+    (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
+    if "--keep" in arguments:
+        kept.write(KEPT, results)
     return 0
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    return "\n".join(["# Foreign stacks compared", "", ABOUT, "", *map(table, kept.read(KEPT))])

@@ -1,9 +1,9 @@
-"""Accuracy of `fairwave fit` on known networks: the tables of `docs/fitting.md`.
+"""Accuracy of `fairwave fit` on known networks.
 
 Run `python -m validation fitting`: 20 drawn networks with a call and downloads, captured at the call's receiver, and
-the statistics of 5 calls over WebRTC. It takes about five minutes and writes `docs/fitting.json` and the tables of the
-page. With the argument `statistics` it makes the calls alone. Bounds were set before the first run: the rate within 5
-%, the buffer of a tail-drop queue within 20 %, the family of the queue right in four of five.
+the statistics of 5 calls over WebRTC. It takes about five minutes and keeps the numbers. With the argument
+`statistics` it makes the calls alone. Bounds were set before the first run: the rate within 5 %, the buffer of a
+tail-drop queue within 20 %, the family of the queue right in four of five cases.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import fairwave
 from fairwave import fitting
 from fairwave.capturing import capture
 from fairwave.fitting.candidates import FAMILIES
-from validation import ROOT, writing
+from validation import kept
 
-PAGE, DATA = ROOT / "docs/fitting.md", ROOT / "docs/fitting.json"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
+KEPT = "measured/fitting"
+ABOUT = """`python -m validation fitting` draws networks, captures a call at its receiver, and fits. The
+bounds were set before the first run: rate within 5 %, buffer of a tail-drop queue within 20 %, family of
+the queue right in four of five cases."""
 CASES, CALLS = 20, 5
 RATE, BUFFER, FAMILY = 0.05, 0.2, 0.8
 
@@ -166,13 +168,18 @@ def mark(fine: bool) -> str:
 
 
 def main() -> int:
-    """Fits all and renews the page."""
+    """Fits all and keeps the numbers."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        kept = writing.read_json(DATA) if sys.argv[1:] == ["statistics"] else None
-        captures = kept["captures"] if kept else [from_capture(number, folder) for number in range(CASES)]
+        before = kept.read(KEPT) if sys.argv[1:] == ["statistics"] else None
+        captures = before["captures"] if before else [from_capture(number, folder) for number in range(CASES)]
         statistics = [from_statistics(number, folder) for number in range(CALLS)]
-    writing.write_json(DATA, {"captures": captures, "statistics": statistics})
-    lines = ["**Captures**", "", *table(captures), "", "**Statistics of a browser**", "", *table(statistics)]
-    writing.fill_page(PAGE, BEGIN, END, "\n".join(["", "", *lines, "", ""]))
+    kept.write(KEPT, {"captures": captures, "statistics": statistics})
     return 0
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    found = kept.read(KEPT)
+    lines = ["# Fits with a known truth", "", ABOUT, "", "## Captures", "", *table(found["captures"])]
+    return "\n".join([*lines, "", "## Statistics of a browser", "", *table(found["statistics"]), ""])

@@ -1,9 +1,8 @@
-"""Impairment factors of Opus, determined here: `python -m validation opus` (`docs/opus.md`).
+"""Impairment factors of Opus, determined here: `python -m validation opus`.
 
 It codes recordings with libopus, loses packets, scores what a listener hears with ViSQOL, and fits Ie,wb and Bpl,wb
 (:mod:`validation.measured.opus_fit`). Codecs whose Ie,wb are in ITU-T G.113 Appendix IV take the same way and calibrate
-the scores, as ITU-T P.834.1 requires. `docs/opus.json` keeps every score. `--rewrite` fits and writes the page from the
-kept scores.
+the scores, as ITU-T P.834.1 requires. `results/measured/opus.json.gz` keeps every score.
 
 **Material.** Four speakers, 8 s a clip, 16 kHz, -26 dBov. Debian packages, downloaded and unpacked but not installed
 and not part of fairwave: `pocketsphinx-testdata` (LibriVox, an English woman, public domain) and
@@ -14,7 +13,6 @@ encodes AMR-WB.
 from __future__ import annotations
 
 import ctypes
-import json
 import sys
 import time
 from dataclasses import dataclass
@@ -26,11 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.signal import correlate, fftconvolve, firwin
 
-from fairwave.staging import write_text
 from fairwave_speech import opus
 from fairwave_speech.audio import Samples, active_level_dbov
 from fairwave_speech.fetch import fetch
-from validation import ROOT, writing
+from validation import writing
 from validation.measured import opus_fit
 
 if TYPE_CHECKING:
@@ -38,8 +35,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DATA = ROOT / "docs" / "opus.json"
-PAGE = ROOT / "docs" / "opus.md"
 
 CLIP = 8 * opus.RATE
 PAUSE = 3 * opus.RATE // 10
@@ -359,24 +354,20 @@ def measure(wanted: list[Condition], material: list[Clip]) -> Iterator[dict[str,
 
 
 def main() -> int:
-    """Runs the experiment, or fits the kept scores anew; writes the page."""
-    parser = writing.parser(__doc__)
-    parser.add_argument("--rewrite", action="store_true", help="from the kept scores in docs/opus.json")
-    options = parser.parse_args()
-    if not options.rewrite:
-        began = time.process_time()
-        material = [clip for speaker in SPEAKERS for clip in clips(speaker)]
-        wanted = conditions()
-        kept: dict[str, Any] = {
-            "library": opus.version(),
-            "visqol": version("visqol-python"),
-            "clips": [{"speaker": clip.speaker, "files": list(clip.files)} for clip in material],
-            "conditions": [],
-        }
-        for done, found in enumerate(measure(wanted, material)):
-            kept["conditions"].append(found)
-            print(f"{done + 1} of {len(wanted)}: {found}", file=sys.stderr, flush=True)
-        kept["cpu_minutes"] = round((time.process_time() - began) / 60, 1)
-        write_text(DATA, json.dumps(kept, indent=1) + "\n")
-    opus_fit.write(DATA, PAGE)
+    """Runs the experiment and keeps its scores."""
+    writing.parser(__doc__).parse_args()
+    began = time.process_time()
+    material = [clip for speaker in SPEAKERS for clip in clips(speaker)]
+    wanted = conditions()
+    scores: dict[str, Any] = {
+        "library": opus.version(),
+        "visqol": version("visqol-python"),
+        "clips": [{"speaker": clip.speaker, "files": list(clip.files)} for clip in material],
+        "conditions": [],
+    }
+    for done, found in enumerate(measure(wanted, material)):
+        scores["conditions"].append(found)
+        print(f"{done + 1} of {len(wanted)}: {found}", file=sys.stderr, flush=True)
+    scores["cpu_minutes"] = round((time.process_time() - began) / 60, 1)
+    opus_fit.keep(scores)
     return 0

@@ -10,16 +10,15 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import fairwave
 from fairwave import Results, Scenario
 from fairwave.measuring.statistics import interval
-from validation import ROOT, writing
+from validation import ROOT, kept, writing
 
 PAGE = ROOT / "docs" / "conferences.md"
-RESULTS = Path(__file__).with_suffix(".json")
+KEPT = "measured/sfu"
 BEGIN, END = "<!-- measured: begin (python -m validation sfu) -->", "<!-- measured: end -->"
 SEEDS = 5
 SECONDS = 90
@@ -242,6 +241,6 @@ def main() -> int:
     text = f"{table(found)}\n\n{speed_in_words(fast)}"
     print(text)
     if "--page" in sys.argv:
-        writing.write_json(RESULTS, {"cases": found, "speed": fast})
+        kept.write(KEPT, {"cases": found, "speed": fast})
         writing.fill_page(PAGE, BEGIN, END, f"\n\n{text}\n\n")
     return 0

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING
 
 from fairwave import foreign
 from fairwave.staging import write_text
-from validation import ROOT, writing
+from validation import ROOT, kept, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DATA = ROOT / "docs" / "files.json"
+KEPT = "measured/files"
 PAGE = ROOT / "docs" / "files.md"
 LIMITS = "<!-- limits: begin (python -m validation strangers --rewrite) -->\n", "<!-- limits: end -->\n"
 MEMORY = "<!-- memory: begin (python -m validation strangers) -->\n", "<!-- memory: end -->\n"
@@ -255,6 +255,5 @@ def main() -> None:
                 write()
                 found[key] = {"what": what, "command": " ".join(words), **measured(words, Path(name))}
                 sys.stderr.write(f"{key}: {found[key]}\n")
-        writing.write_json(DATA, found)
-    kept = writing.read_json(DATA)
-    write_text(PAGE, fill(PAGE.read_text(encoding="utf-8"), kept))
+        kept.write(KEPT, found)
+    write_text(PAGE, fill(PAGE.read_text(encoding="utf-8"), kept.read(KEPT)))

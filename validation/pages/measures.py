@@ -1,15 +1,16 @@
-"""The measures in `docs/results.md`, as the list has them: `python -m validation measures` writes them anew."""
+"""The page of measures, as the list has them."""
 
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from fairwave import _native
 from fairwave.measuring import measures
-from validation import DOCS, writing
 
-PAGE = DOCS / "results.md"
-BEGIN, END = "<!-- measures: written by make docs -->\n", "<!-- end of measures -->\n"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 KINDS = {"stream": "calls, video, streams", "transfer": "files, pages", "bulk": "endless data"}
 """Kinds of groups, in words."""
 
@@ -30,11 +31,8 @@ def table() -> str:
     return "\n".join(rows) + "\n"
 
 
-def written(page: str) -> str:
-    """The page with the table in its place."""
-    return writing.fill(page, BEGIN, END, table())
-
-
-def main() -> None:
-    """Writes the table into the page."""
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+def render(_: Path) -> str:
+    """Renders the page."""
+    return (
+        f"# Measures\n\n[Results](results.md) describes the tables that they are computed from.\n\n{table()}"
+    )

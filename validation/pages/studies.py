@@ -1,7 +1,7 @@
-"""``out/results``: the full pages of all studies, and all claims at a glance, from the ledgers in ``results/studies``.
+"""The full pages of all studies, and all claims at a glance, from the ledgers in ``results/studies``.
 
-``python -m validation studies`` writes them (`make results`). ``python -m validation studies
-FOLDER`` first keeps what runs left there: ``FOLDER/NAME`` is the folder of ``fairwave study NAME --explore 128``.
+``make results`` renders them. ``python -m validation studies FOLDER`` keeps what runs left: ``FOLDER/NAME`` is the
+folder of ``fairwave study NAME --explore 128``.
 """
 
 from __future__ import annotations
@@ -9,26 +9,29 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fairwave.provenance import Provenance
 from fairwave_report import figures as drawing
+from fairwave_report import style
+from fairwave_study import deciding, experiments
 from fairwave_study import overview as shown
 from fairwave_study.claims import Verdict
 from fairwave_study.digest import digest
+from fairwave_study.overall import SCORES
 from fairwave_study.shares import Shares, percent
-from validation import ROOT, kept
+from validation import kept
 
-DOCS = ROOT / "docs"
-RESULTS = ROOT / "out" / "results"
-PAGE = RESULTS / "studies.md"
-PICTURE = RESULTS / "figures" / "readings.png"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 NAMES = ("voice", "smoothness", "video", "dropping")
 OWN = ("today", "future", "conference", "network", "radio")
 """Studies with claims of our own: no paper, so no readings of one."""
@@ -59,24 +62,6 @@ def keep(folder: Path) -> None:
         kept.write_table(
             f"studies/{name}-readings", pl.read_csv(readings, infer_schema=False, comment_prefix="#")
         )
-        whys = [one["id"] for one in ledger.get("experiments", [])]
-        for picture in ("readings-matrix", "readings-factors"):
-            shutil.copyfile(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
-        for picture in whys:
-            shrink(source / "figures" / f"{picture}.png", DOCS / "figures" / f"{name}-{picture}.png")
-
-
-COLOURS = 64
-"""Of a picture that is kept: a few flat colours and the greys at the edges of letters."""
-
-
-def shrink(picture: Path, target: Path) -> None:
-    """Keeps a picture with fewer colours: there are dozens, and each is a third as large so."""
-    from PIL import Image
-
-    with Image.open(picture) as image:
-        few = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
-        few.save(target, optimize=True, dpi=image.info.get("dpi", (100, 100)))
 
 
 def explored(name: str) -> tuple[dict[str, Any], pl.DataFrame] | None:
@@ -200,7 +185,7 @@ def whys(name: str, ledger: dict[str, Any]) -> str:
     none = [one for one in every if one not in have]
     said = (
         f"Experiments switch a mechanism on and off for {len(have)} of {len(every)} claims and "
-        f"[say why](studies/{name}.md#why) they come out so"
+        f"[say why](study-{name}.md#why) they come out so"
     )
     return f"{said}; none do for {_listed(none)}." if none else f"{said}."
 
@@ -209,26 +194,30 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> None:
-    """The matrix of all claims and readings."""
+def _draw_readings(axes: Axes, ledger: dict[str, Any], table: pl.DataFrame) -> None:
+    """Draws the matrix of one study's claims and readings, those in which most claims hold to the left."""
+    # As in the table: the verdict of the whole study, with all its replications.
+    base = {one["id"]: one["verdict"] for one in ledger["claims"] if one["readings"]}
+    drawn = table.filter(pl.col("kind") == "drawn").select(list(base)).to_dicts()
+    drawn.sort(
+        key=lambda one: (
+            -sum(verdict == str(Verdict.REPRODUCED) for verdict in one.values()),
+            sum(verdict == str(Verdict.NOT_REPRODUCED) for verdict in one.values()),
+        )
+    )
+    shown.draw_matrix(axes, base, drawn)
+
+
+def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]], target: Path) -> None:
+    """Draws the matrix of all claims and readings."""
     heights = [sum(1 for one in ledger["claims"] if one["readings"]) for ledger, _ in found.values()]
     with drawing.canvas("studies", (9.2, 1.2 + 0.2 * sum(heights) + 0.5 * len(heights))) as canvas:
         several = canvas.subplots(len(found), 1, height_ratios=heights, squeeze=False)
         for axes, (name, (ledger, table)) in zip(several.flat, found.items(), strict=True):
-            claims = [one["id"] for one in ledger["claims"] if one["readings"]]
-            # As in the table: the verdict of the whole study, with all its replications.
-            base = {one["id"]: one["verdict"] for one in ledger["claims"] if one["readings"]}
-            drawn = table.filter(pl.col("kind") == "drawn").select(claims).to_dicts()
-            drawn.sort(
-                key=lambda one: (
-                    -sum(verdict == str(Verdict.REPRODUCED) for verdict in one.values()),
-                    sum(verdict == str(Verdict.NOT_REPRODUCED) for verdict in one.values()),
-                )
-            )
-            shown.draw_matrix(axes, base, drawn)
+            _draw_readings(axes, ledger, table)
             axes.set_title(name)
         shown.legend(canvas)
-        canvas.savefig(PICTURE, metadata={"Software": None})
+        canvas.savefig(target, metadata={"Software": None})
 
 
 def own() -> Iterator[str]:
@@ -328,20 +317,72 @@ def page(found: dict[str, tuple[dict[str, Any], pl.DataFrame]]) -> str:
     return "\n\n".join([*parts, *own()]) + "\n"
 
 
-def main() -> int:
-    """Keeps what is handed in, and writes the page; the exit status."""
-    if len(sys.argv) > 1:
-        keep(Path(sys.argv[1]))
+def render(folder: Path) -> str:
+    """Renders the page of all claims, and its picture."""
     found = {name: one for name in NAMES if (one := explored(name)) is not None}
-    if not found:
-        print("nothing is kept in results/studies: run the studies first", file=sys.stderr)
-        return 1
-    for folder in (PICTURE.parent, RESULTS / "studies"):
-        folder.mkdir(parents=True, exist_ok=True)
-    picture(found)
-    PAGE.write_text(page(found), encoding="utf-8")
-    for name in (*NAMES, *OWN):
-        text = digest(kept.read(f"studies/{name}"), "../figures")
-        (RESULTS / "studies" / f"{name}.md").write_text(text, encoding="utf-8")
-    print(f"the pages: {RESULTS.relative_to(ROOT)}/studies")
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    picture(found, folder / "figures" / "readings.png")
+    return page(found)
+
+
+def render_study(name: str, folder: Path, *, quick: bool = False) -> str:
+    """Renders the full page of a study, and its pictures.
+
+    Args:
+        name: The study.
+        folder: Its subfolder ``figures/NAME`` gets the pictures.
+        quick: Makes no picture.
+    """
+    ledger = kept.read(f"studies/{name}")
+    if quick:
+        return re.sub(r"^!\[.*\n\n", "", digest(ledger), flags=re.M)
+    figures = folder / "figures" / name
+    with style.using(replace(style.current(), formats=("png",))):
+        for one in ledger["experiments"]:
+            title = f"Why {one['claim']}: {one['mechanism'].rstrip('.')}"
+            experiments.picture(one, figures, Provenance(ledger["provenance"]["version"]), title)
+    text = digest(ledger, f"figures/{name}")
+    if (both := explored(name)) is None:
+        return text
+    figures.mkdir(parents=True, exist_ok=True)
+    claims = sum(bool(one["readings"]) for one in ledger["claims"])
+    with drawing.canvas("readings-matrix", (9.2, 0.9 + 0.24 * claims)) as canvas:
+        _draw_readings(canvas.subplots(), *both)
+        shown.legend(canvas)
+        canvas.savefig(figures / "readings-matrix.png", metadata={"Software": None})
+    _draw_factors(both, figures / "readings-factors.png")
+    return f"""{text}
+## Every claim in every reading
+
+![Claims in rows, readings in columns, a colour per verdict](figures/{name}/readings-matrix.png)
+
+![Share of each claim's verdicts that one factor accounts for](figures/{name}/readings-factors.png)
+"""
+
+
+def _draw_factors(both: tuple[dict[str, Any], pl.DataFrame], target: Path) -> None:
+    """Draws which factors decide which claims: the share of the verdicts' variance that each accounts for."""
+    ledger, table = both
+    claims = [one["id"] for one in ledger["claims"] if one["readings"]]
+    names = [one["id"] for one in ledger["factors"]]
+    values = {one["id"]: [value["name"] for value in one["values"]] for one in ledger["factors"]}
+    drawn = table.filter(pl.col("kind") == "drawn").to_dicts()
+    found = {
+        claim: {
+            one.factors[0]: one
+            for one in deciding.shares(values, drawn, [SCORES[row[claim]] for row in drawn])[0]
+        }
+        for claim in claims
+    }
+    with drawing.canvas("readings-factors", (9.2, 1.7 + 0.24 * len(claims))) as canvas:
+        shown.draw_factors(canvas, names, found)
+        canvas.savefig(target, metadata={"Software": None})
+
+
+def main() -> int:
+    """Keeps what is handed in; the exit status."""
+    if len(sys.argv) != 2:
+        print("write: python -m validation studies FOLDER", file=sys.stderr)
+        return 2
+    keep(Path(sys.argv[1]))
     return 0

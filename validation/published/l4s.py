@@ -1,4 +1,4 @@
-"""CUBIC and Prague in pairs: a laboratory's measurements of Linux compared with fairwave: ``docs/l4s.md``.
+"""CUBIC and Prague in pairs: a laboratory's measurements of Linux compared with fairwave.
 
 **Measurements.** `validation/published/l4s.csv` holds the table of scenario 1 of Pete Heist and Jonathan Morton, *L4S
 tests* (`heistp/l4s-tests` on GitHub). They measured Linux of the L4S team as of 4 August 2020 (`L4STeam/linux`,
@@ -20,7 +20,6 @@ came later: other pairs are within *chance* if the laboratory's single run is in
 from __future__ import annotations
 
 import csv
-import json
 import math
 import sys
 from collections import Counter
@@ -32,14 +31,12 @@ from typing import Any
 import tomllib
 
 import fairwave
-from validation import ROOT, writing
+from validation import kept, writing
 from validation.verdict import Estimate
 
 MEASURED = Path(__file__).with_name("l4s.csv")
 REASONS = Path(__file__).with_name("l4s.toml")
-PAGE = ROOT / "docs" / "l4s.md"
-DATA = ROOT / "docs" / "l4s.json"
-FIGURE = ROOT / "docs" / "figures" / "l4s.png"
+KEPT = "published/l4s"
 
 #: Shares that differ by no more are alike.
 MARGIN = 0.1
@@ -204,7 +201,7 @@ def _lines(outcomes: Sequence[Outcome], seeds: int) -> Iterator[str]:
         " intervals have 95 %."
     )
     yield ""
-    yield "`make validate` generates this page from `docs/l4s.json`; do not edit it."
+    yield "`make validate` measured the numbers of this page."
     yield ""
     yield "![Share of the first flow, measured and simulated](figures/l4s.png)"
     yield ""
@@ -271,8 +268,8 @@ def _table(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield "| " + " | ".join(cells) + " |"
 
 
-def stored(kept: Sequence[dict[str, Any]]) -> list[Outcome]:
-    """The outcomes in `docs/l4s.json`."""
+def stored(found: Sequence[dict[str, Any]]) -> list[Outcome]:
+    """The kept outcomes."""
 
     def outcome(one: dict[str, Any]) -> Outcome:
         row = one["row"]
@@ -282,10 +279,10 @@ def stored(kept: Sequence[dict[str, Any]]) -> list[Outcome]:
         found = Row(row["rate_mbps"], row["queue"], (first, first_rtt), (second, second_rtt), measured)
         return Outcome(found, (one["goodputs"][0], one["goodputs"][1]), Estimate(**one["share"]), today)
 
-    return [outcome(one) for one in kept]
+    return [outcome(one) for one in found]
 
 
-def figure(outcomes: Sequence[Outcome]) -> None:
+def figure(outcomes: Sequence[Outcome], target: Path) -> None:
     """Measured and simulated shares, a point for each pair."""
     import matplotlib as mpl
 
@@ -311,7 +308,8 @@ def figure(outcomes: Sequence[Outcome]) -> None:
     axes.fill_between([0, 1], [-MARGIN, 1 - MARGIN], [MARGIN, 1 + MARGIN], color="0.9", zorder=0)
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="share of the first flow, Linux", ylabel="fairwave")
     axes.legend(fontsize="small", loc="upper left")
-    canvas.savefig(FIGURE, dpi=110)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    canvas.savefig(target, dpi=110)
     plt.close(canvas)
 
 
@@ -324,27 +322,26 @@ def problems(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def renew(seeds: int = 5, threads: int | None = None) -> int:
-    """Runs the table and writes the report; how many rows lack a reason, or have one that they do not need."""
+    """Runs the table and keeps the numbers; how many rows lack a reason, or have one that they do not need."""
     outcomes = []
     for row in rows():
         outcomes.append(run(row, range(1, seeds + 1), threads))
         print(f"l4s/{row.key}: {outcomes[-1].word}", flush=True)
-    return write(outcomes)
+    kept.write(KEPT, [{**asdict(one), "word": one.word} for one in outcomes])
+    return report_problems(outcomes)
 
 
-def rewrite() -> int:
-    """Writes the report from the kept numbers; how many rows lack a reason, or have one that they do not need."""
-    return write(stored(json.loads(DATA.read_text(encoding="utf-8"))))
-
-
-def write(outcomes: Sequence[Outcome]) -> int:
-    """Writes page, numbers and figure; how many rows lack a reason, or have one that they do not need."""
-    PAGE.write_text(page(outcomes, outcomes[0].share.count), encoding="utf-8")
-    data = [{**asdict(one), "word": one.word} for one in outcomes]
-    DATA.write_text(writing.compact(data, 1), encoding="utf-8")
-    figure(outcomes)
+def report_problems(outcomes: Sequence[Outcome]) -> int:
+    """Prints which rows lack a reason, or have one that they do not need; how many there are."""
     found = list(problems(outcomes))
     for problem in found:
         print(problem, file=sys.stderr)
-    print(f"{sum(one.alike for one in outcomes)} of {len(outcomes)} alike; written: docs/l4s.md")
+    print(f"{sum(one.alike for one in outcomes)} of {len(outcomes)} alike")
     return len(found)
+
+
+def render(folder: Path) -> str:
+    """Renders the page and its picture from the kept numbers."""
+    outcomes = stored(kept.read(KEPT))
+    figure(outcomes, folder / "figures" / "l4s.png")
+    return page(outcomes, outcomes[0].share.count)

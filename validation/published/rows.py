@@ -6,12 +6,11 @@ import argparse
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from validation import writing
+from validation import kept, writing
 from validation.verdict import Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     import fairwave
 
@@ -109,7 +108,6 @@ METHOD = "Sources, settings and margins"
 def arguments(about: str | None) -> argparse.ArgumentParser:
     """The options that ``python -m validation NAME`` has whatever it compares."""
     parser = writing.parser(about)
-    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--seeds", type=int, default=5, help="runs of each row (default 5)")
     parser.add_argument("--threads", type=int, help="runs at once (default: all cores)")
     return parser
@@ -121,15 +119,14 @@ def verdict(rows: Sequence[Row]) -> str:
     return f"**{alike} of {len(rows)} numbers are within the margins, which were fixed before.**"
 
 
-def keep(file: Path, rows: Sequence[Row], **more: Any) -> None:
-    """Writes the rows' numbers and other data of the page to its data file."""
-    data = {"rows": [asdict(row) for row in rows], **more}
-    file.write_text(writing.compact(data, 2), encoding="utf-8")
+def keep(name: str, rows: Sequence[Row], **more: Any) -> None:
+    """Keeps the rows' numbers, and what else the page needs, under this name in ``results/``."""
+    kept.write(name, {"rows": [asdict(row) for row in rows], **more})
 
 
-def stored(kept: Sequence[dict[str, Any]]) -> list[Row]:
-    """The rows in a data file."""
-    return [Row(**{**one, "ours": Estimate(**one["ours"])}) for one in kept]
+def stored(rows: Sequence[dict[str, Any]]) -> list[Row]:
+    """The kept rows."""
+    return [Row(**{**one, "ours": Estimate(**one["ours"])}) for one in rows]
 
 
 def group_flows(

@@ -1,4 +1,4 @@
-"""Wi-Fi compared with published results: ``docs/wifi.md``.
+"""Wi-Fi compared with published results.
 
 **Bianchi.** G. Bianchi, *Performance analysis of the IEEE 802.11 distributed coordination function* (IEEE JSAC 18(3),
 2000), gives the throughput of stations that always have a packet to send, as the fixed point of two equations (7 and
@@ -26,12 +26,12 @@ driver's buffer, the aggregates' limit of 4 ms and the airtime per turn have ath
 
 from __future__ import annotations
 
-import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from validation import ROOT, writing
+from validation import kept, writing
 from validation.published import wifi_calls, wifi_fairness
 from validation.published.rows import (
     HEADERS,
@@ -51,8 +51,7 @@ from validation.verdict import Estimate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PAGE = ROOT / "docs" / "wifi.md"
-DATA = ROOT / "docs" / "wifi.json"
+KEPT = "published/wifi"
 
 
 def tau(stations: int, window: int, stages: int) -> float:
@@ -327,9 +326,7 @@ def _lines(rows: Sequence[Row], cost: dict[str, float], seeds: int) -> Iterator[
         " † marks numbers that were written down without the publication at hand ([method](#method))."
     )
     yield ""
-    yield (
-        "`python -m validation wifi` generates this page (`--rewrite`: from `docs/wifi.json`); do not edit it."
-    )
+    yield "`python -m validation wifi` measured the numbers of this page."
     yield ""
     for part, (_, title, source, digits) in PARTS.items():
         yield from section(rows, part, title, source, digits, NOTES.get(part))
@@ -412,25 +409,29 @@ CHANGED = (
 
 
 def main() -> None:
-    """Runs the comparisons, or rewrites the page."""
+    """Runs the comparisons and keeps their numbers."""
     parser = arguments(__doc__)
     parser.add_argument("--part", choices=PARTS, action="append", help="these parts; the others stay as kept")
     options = parser.parse_args()
-    kept = json.loads(DATA.read_text(encoding="utf-8")) if options.rewrite or options.part else {}
-    rows = stored(kept.get("rows", []))
-    chosen = () if options.rewrite else options.part or PARTS
+    before = kept.read(KEPT) if options.part else {}
+    rows = stored(before.get("rows", []))
+    chosen = options.part or PARTS
     for part in chosen:
         rows = [row for row in rows if row.part != part]
         for row in PARTS[part][0](range(1, options.seeds + 1), options.threads):
             rows.append(row)
             print(line(row, PARTS[part][3]), flush=True)
     rows.sort(key=lambda row: list(PARTS).index(row.part))
-    cost = kept["cost"] if kept else speed()
-    if chosen:
-        keep(DATA, rows, cost=cost)
-    PAGE.write_text(page(rows, cost, rows[0].ours.count), encoding="utf-8")
+    keep(KEPT, rows, cost=before["cost"] if before else speed())
     off = [row.name for row in rows if not row.agrees]
     print(
         f"{len(rows) - len(off)} of {len(rows)} within the margins"
         + "".join(f"\n  off: {name}" for name in off)
     )
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    found = kept.read(KEPT)
+    rows = stored(found["rows"])
+    return page(rows, found["cost"], rows[0].ours.count)

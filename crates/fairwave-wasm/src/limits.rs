@@ -11,7 +11,7 @@ use crate::requests::Refusal;
 const MOST_HAPPENINGS: f64 = 1e10;
 /// Estimated duration from which the page asks before a run, seconds.
 const ASKS_FROM_S: f64 = 10.0;
-/// Minimum number of packet-hops per second of an engine in a page (docs/lab.json).
+/// Minimum number of packet-hops per second of an engine in a page (docs/lab.md).
 const HOPS_PER_SECOND: f64 = 1e7;
 /// Planning, results and digest per flow, seconds, measured in a page with 10⁴ and 5 · 10⁴ calls.
 const SECONDS_PER_FLOW: f64 = 4e-4;

@@ -103,7 +103,7 @@ class Side:
     latest: float
 
     def to_dict(self) -> dict[str, Any]:
-        """For `docs/chrome.json`."""
+        """As plain data, to be kept."""
         bands = {
             name: [[None if math.isnan(one) else round(float(one), 4) for one in row] for row in rows]
             for name, rows in self.bands.items()

@@ -1,22 +1,21 @@
-"""Chromium compared with the simulator: calls of two browsers, and `docs/chrome.md` with its figures.
+"""Chromium compared with the simulator: calls of two browsers.
 
 `python -m validation chrome --calls 5 --out out/chrome` makes five calls a case, in real time (half an hour in all). It
 needs Linux and Chromium. On a busy machine browsers send less. Calls that the folder has are not made again.
-`--page docs` writes the page from what the folder has, with ten simulated calls a case.
+`--keep` keeps the numbers of what the folder has, with ten simulated calls a case.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from fairwave.staging import write_text
 from fairwave_report import encoder_fit
-from validation import writing
+from validation import kept, writing
 from validation.compare.chrome import bands, call, cases, clip, freezes
 
+KEPT = "compare/chrome"
 SEEDS = range(1, 11)
 """Of the simulated calls."""
 
@@ -46,53 +45,48 @@ def make(out: Path, calls: int) -> int:
     return failed
 
 
-def page(out: Path, docs: Path) -> None:
-    """Writes the page and its figures."""
-    parts: list[tuple[cases.Case, int, list[bands.Verdict]]] = []
+def keep(out: Path) -> None:
+    """Keeps what the folder's calls and simulated calls show. A case without calls keeps its browsers' numbers."""
+    before = kept.read(KEPT) if kept.exists(KEPT) else {}
     data: dict[str, Any] = {}
-    kept = (
-        json.loads((docs / "chrome.json").read_text(encoding="utf-8"))
-        if (docs / "chrome.json").exists()
-        else {}
-    )
     for case in cases.CASES:
-        made = [
-            session
-            for folder in sorted((out / case.name).glob("*"))
-            if (folder / "log-callee.jsonl").exists()
-            for session in call.read(case, folder)
-        ]
+        folders = [one for one in sorted((out / case.name).glob("*")) if (one / "log-callee.jsonl").exists()]
         sessions = case.sessions + bool(case.back)
-        if made:
+        if folders:
+            made = [session for folder in folders for session in call.read(case, folder)]
             browsers = bands.summarise(bands.measure_browsers(case, made), sessions)
-        elif case.name in kept:
-            browsers = bands.Side.from_dict(kept[case.name]["browsers"])
+            frozen = freezes.count_freezes(case, folders).to_dict()
+        elif case.name in before:
+            browsers = bands.Side.from_dict(before[case.name]["browsers"])
+            frozen = before[case.name].get("freezes")
         else:
             continue
-        simulated = simulate(case, browsers)
-        verdicts = bands.compare(browsers, simulated)
-        draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg")
-        if case.name == PORTED:
-            port = simulate(case, browsers, {"name": "goog-cc", "constants": "libwebrtc"})
-            draw(case, browsers, simulated, docs / "chrome" / f"{case.name}.svg", port)
-            data["goog-cc"] = {"intervals": port.intervals}
-        parts.append((case, browsers.count, verdicts))
-        folders = [one for one in sorted((out / case.name).glob("*")) if (one / "log-callee.jsonl").exists()]
-        frozen = (
-            freezes.count_freezes(case, folders).to_dict()
-            if folders
-            else kept.get(case.name, {}).get("freezes")
-        )
         data[case.name] = {
             "freezes": frozen,
             "browsers": browsers.to_dict(),
-            "results": {
-                one.quantity.name: {"chromium": one.browsers, "fairwave": one.simulated, "agrees": one.agrees}
-                for one in verdicts
-            },
+            "simulated": simulate(case, browsers).to_dict(),
         }
-    write_text(docs / "chrome.md", text(parts, data.get("goog-cc"), freezes_in_words(data)))
-    write_text(docs / "chrome.json", json.dumps(data) + "\n")
+        if case.name == PORTED:
+            port = {"name": "goog-cc", "constants": "libwebrtc"}
+            data["goog-cc"] = simulate(case, browsers, port).to_dict()
+    data["coarsest"] = {str(high): rate for high, rate in coarsest().items()}
+    kept.write(KEPT, data)
+
+
+def render(folder: Path) -> str:
+    """Renders the page and its pictures from the kept numbers."""
+    data = kept.read(KEPT)
+    port = bands.Side.from_dict(data["goog-cc"])
+    parts = []
+    for case in cases.CASES:
+        if case.name in data:
+            browsers, simulated = (
+                bands.Side.from_dict(data[case.name][side]) for side in ("browsers", "simulated")
+            )
+            parts.append((case, browsers.count, bands.compare(browsers, simulated)))
+            picture = folder / "figures" / f"chrome-{case.name}.svg"
+            draw(case, browsers, simulated, picture, port if case.name == PORTED else None)
+    return text(parts, {"intervals": port.intervals}, freezes_in_words(data))
 
 
 def simulate(case: cases.Case, browsers: bands.Side, control: Any = "gcc") -> bands.Side:
@@ -141,7 +135,7 @@ HEAD = """# Chromium beside the simulator
 Two Chromium browsers call each other behind a network of fairwave's, on real packets and in real time
 (`fairwave shell`). The same network carries the same call in simulation, with `transport = "webrtc"` and its
 defaults. What was built after a look is told at the end; one assumed constant was set after one.
-`python -m validation chrome` makes the calls and this page.
+`python -m validation chrome` makes the calls.
 
 The browser's camera is a file: a textured picture that moves, 640 × 360 at 30 frames per second, so that the encoder
 uses the rate that it may have (at most 1.5 Mb/s). The simulated encoder has the same limits and the same clip. One way
@@ -182,7 +176,7 @@ def freezes_in_words(data: dict[str, Any]) -> list[str]:
                 f"| {case.title} | {found['frozen_s']:.0f} s | {found['few_s']:.0f} s | {found['target_share']:.0%} "
                 f"| {found['quantiser']:.0f} |"
             )
-    needs = ", ".join(f"{high} lines {rate:.0f} kb/s" for high, rate in coarsest().items())
+    needs = ", ".join(f"{high} lines {rate:.0f} kb/s" for high, rate in data["coarsest"].items())
     return [
         *lines,
         "",
@@ -220,7 +214,7 @@ def text(
         lines.append(f"| {case.title} | {count} | " + " | ".join(word(one) for one in verdicts) + " |")
     for case, count, verdicts in parts:
         alt = f"{case.title}: estimate, received rate and round trip over time"
-        lines += ["", f"## {case.title}", "", f"![{alt}](chrome/{case.name}.svg)", ""]
+        lines += ["", f"## {case.title}", "", f"![{alt}](figures/chrome-{case.name}.svg)", ""]
         lines.append(
             f"Means over {count} calls and {len(SEEDS)} simulated ones, with 95 % intervals. Bands: all calls; lines: "
             "their median."
@@ -254,12 +248,12 @@ def main() -> int:
     parser = writing.parser(__doc__)
     parser.add_argument("--out", type=Path, default=Path("out/chrome"), help="where calls are kept")
     parser.add_argument("--calls", type=int, default=0, help="how many calls of each case there are to be")
-    parser.add_argument("--page", type=Path, help="write the page into this folder")
+    parser.add_argument("--keep", action="store_true", help="keep the numbers for the page")
     asked = parser.parse_args()
     if asked.calls and call.chromium() is None:
         print("No Chromium is installed: left out.", file=sys.stderr)
         return 1
     failed = make(asked.out, asked.calls)
-    if asked.page:
-        page(asked.out, asked.page)
+    if asked.keep:
+        keep(asked.out)
     return 1 if failed else 0

@@ -1,21 +1,25 @@
-"""``docs/validation.md``: a matrix of verdicts, a reason for each difference, and all numbers folded."""
+"""The page of the comparison with ns-2: a matrix of verdicts, a reason for each difference, and all numbers folded."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from validation import explanations, writing
+from validation import explanations, kept, writing
 from validation.compare import closed_forms as opinion
+from validation.compare.ns2.cases import cases
 from validation.compare.ns2.suite import Outcome
 from validation.verdict import MARGIN, RESOLUTION, Comparison, Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from validation.compare.ns2.cases import Case
     from validation.explanations import Explanation
+
+KEPT, WINDOWS = "compare/ns2", "compare/ns2-windows"
+EXPLANATIONS = Path(__file__).parents[1] / "explanations.toml"
 
 
 def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -103,7 +107,7 @@ def _lines(outcomes: Sequence[Outcome], known: list[Explanation], command: str) 
         " network, flows and starting times. Each simulator uses its own random numbers during the run."
     )
     yield ""
-    yield f"`{command}` generates this page from `docs/validation.json`; do not edit it."
+    yield f"`{command}` measured the numbers of this page."
     yield ""
     for case, measure in missing:
         yield f"- unexplained: `{measure}` in `{case}`"
@@ -251,8 +255,15 @@ def figure_name(outcome: Outcome) -> str:
     return f"figures/validation-{outcome.case.key.replace('/', '-')}.svg"
 
 
-def draw(outcome: Outcome, folder: Path) -> None:
-    """The congestion windows of one flow in both simulators, on top of each other."""
+def windows(outcome: Outcome) -> dict[str, list[list[float]]]:
+    """The congestion windows of one flow in both simulators, as they are kept: time in s, window in segments."""
+    until = outcome.case.trace_until
+    both = {"ns2": outcome.ns2_window, "fairwave": outcome.ours_window}
+    return {name: [[time, value] for time, value in trace if time <= until] for name, trace in both.items()}
+
+
+def draw(title: str, curves: Mapping[str, Sequence[Sequence[float]]], target: Path) -> None:
+    """Draws the congestion windows of one flow in both simulators, on top of each other."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -263,13 +274,11 @@ def draw(outcome: Outcome, folder: Path) -> None:
     figure, axes = plt.subplots(figsize=(9, 3), layout="constrained")
     wide: dict[str, Any] = {"color": "#d95f02", "linewidth": 2.5, "alpha": 0.55, "label": "ns-2.35"}
     thin: dict[str, Any] = {"color": "#1b4f72", "linewidth": 1.0, "label": "fairwave"}
-    for trace, style in ((outcome.ns2_window, wide), (outcome.ours_window, thin)):
-        kept = [(time, value) for time, value in trace if time <= outcome.case.trace_until]
-        axes.plot([time for time, _ in kept], [value for _, value in kept], **style)
-    axes.set(xlabel="time (s)", ylabel="window (segments)", title=outcome.case.title)
+    for trace, style in ((curves["ns2"], wide), (curves["fairwave"], thin)):
+        axes.plot([time for time, _ in trace], [value for _, value in trace], **style)
+    axes.set(xlabel="time (s)", ylabel="window (segments)", title=title)
     axes.margins(x=0)
     axes.legend(loc="lower right")
-    target = folder / figure_name(outcome)
     target.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(target, metadata={"Date": None})
     plt.close(figure)
@@ -302,3 +311,13 @@ def estimate(numbers: list[Any]) -> Estimate:
 
 def _number(value: float) -> float | None:
     return round(value, 9) if math.isfinite(value) else None
+
+
+def render(folder: Path) -> str:
+    """Renders the page and its pictures from the kept numbers."""
+    outcomes = stored(kept.read(KEPT), cases())
+    curves = kept.read(WINDOWS)
+    for outcome in outcomes:
+        if outcome.case.trace:
+            draw(outcome.case.title, curves[outcome.case.key], folder / figure_name(outcome))
+    return markdown(outcomes, explanations.read(EXPLANATIONS), "make validate")

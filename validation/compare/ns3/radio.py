@@ -1,4 +1,4 @@
-"""Radio links compared with ns-3's: ``docs/radio-ns3.md``.
+"""Radio links compared with ns-3's.
 
 **Set-up.** Both simulators get the same case: rates, frame sizes with all headers, buffers, contention windows, TXOP
 limits, bandwidth, schedulers and traffic, packet by packet from the same instants. Each case names its remaining
@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import tomllib
 
 import fairwave
-from validation import ROOT, verdict, writing
+from validation import kept, verdict, writing
 from validation.compare.ns3 import radio_cases
 from validation.compare.ns3 import simulator as ns3
 from validation.compare.ns3.radio_cases import (
@@ -54,8 +54,7 @@ from validation.verdict import Estimate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-PAGE = ROOT / "docs" / "radio-ns3.md"
-DATA = ROOT / "docs" / "radio-ns3.json"
+KEPT = "compare/radio-ns3"
 REASONS = Path(__file__).with_suffix(".toml")
 PROGRAMS = Path(__file__).parent
 
@@ -297,9 +296,7 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
         f" It is at least 100 times as fast in {fast} of {len(ratios)} cases ([below](#processor-time))."
     )
     yield ""
-    yield (
-        "`python -m validation radio` generates this page (`--rewrite`: from `docs/radio-ns3.json`); do not edit it."
-    )
+    yield "`python -m validation radio` measured the numbers of this page."
     yield ""
     for title, part in (("Wi-Fi", WIFI), ("A cell of LTE", CELL)):
         yield f"## {title}"
@@ -348,10 +345,10 @@ def _lines(kept: Mapping[str, Any], reasons: Mapping[str, Any]) -> Iterator[str]
     yield from writing.method("Set-up, runs, verdicts and times", __doc__)
 
 
-def read(path: Path = DATA) -> dict[str, Any]:
+def read() -> dict[str, Any]:
     """The kept numbers."""
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return kept
+    found: dict[str, Any] = kept.read(KEPT)
+    return found
 
 
 def explained() -> dict[str, Any]:
@@ -359,13 +356,13 @@ def explained() -> dict[str, Any]:
     return tomllib.loads(REASONS.read_text(encoding="utf-8"))
 
 
-def _renew_ours(names: Sequence[str], data: Path) -> None:
+def _renew_ours(names: Sequence[str]) -> None:
     """Runs fairwave's side of the cases again, under the seeds of ns-3's kept numbers."""
-    kept = read(data)
+    numbers = read()
     for name in names:
         part, case = radio_cases.find(name)
-        found = kept[part][name]
-        seeds = range(1, kept["seeds"] + 1)
+        found = numbers[part][name]
+        seeds = range(1, numbers["seeds"] + 1)
         if case.scan is None:
             runs = ours(case, seeds, tuple(found.get("harq", (0.0, 0.0))))
             values = {measure.name: [value(measure, run) for run in runs] for measure in case.measures}
@@ -375,7 +372,7 @@ def _renew_ours(names: Sequence[str], data: Path) -> None:
             both = found["measures"][measure.name]
             both["ours"] = [float(f"{one:.6g}") for one in values[measure.name]]
             print(_row(case, measure, both), flush=True)
-        data.write_text(writing.compact(kept, 2), encoding="utf-8")
+        kept.write(KEPT, numbers)
 
 
 def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
@@ -383,8 +380,8 @@ def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
     python = ns3.find(options.ns3)
     if python is None:
         sys.exit(ns3.ABSENT)
-    kept = read(options.data) if options.data.exists() else {key: {} for key in [*PARTS, "times"]}
-    kept |= {"version": ns3.version(python), "seeds": options.seeds}
+    numbers = read() if kept.exists(KEPT) else {key: {} for key in [*PARTS, "times"]}
+    numbers |= {"version": ns3.version(python), "seeds": options.seeds}
     with tempfile.TemporaryDirectory() as folder:
         try:
             programs = build(python, Path(folder))
@@ -393,22 +390,21 @@ def _compare(names: Sequence[str], options: argparse.Namespace) -> None:
         for name in names:
             part, case = radio_cases.find(name)
             if not options.times:
-                kept[part][name] = found = compared(case, programs, range(1, options.seeds + 1))
+                numbers[part][name] = found = compared(case, programs, range(1, options.seeds + 1))
                 for measure in case.measures:
                     print(_row(case, measure, found["measures"][measure.name]), flush=True)
             if case.scan is None and part == "cases":
-                first, again = kept["cases"][name].get("harq", (0.0, 0.0))
-                kept["times"][name] = timed(case, programs, (first, again))
-                print(name, kept["times"][name], flush=True)
+                first, again = numbers["cases"][name].get("harq", (0.0, 0.0))
+                numbers["times"][name] = timed(case, programs, (first, again))
+                print(name, numbers["times"][name], flush=True)
             for which, order in (*PARTS.items(), ("times", CASES)):
-                kept[which] = {one: kept[which][one] for one in order if one in kept[which]}
-            options.data.write_text(writing.compact(kept, 2), encoding="utf-8")
+                numbers[which] = {one: numbers[which][one] for one in order if one in numbers[which]}
+            kept.write(KEPT, numbers)
 
 
 def main() -> None:
-    """Runs the comparisons, or rewrites the page."""
+    """Runs the comparisons and keeps their numbers."""
     parser = writing.parser(__doc__)
-    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--case", action="append", choices=ALL, help="run this case only; repeat for more")
     parser.add_argument("--times", action="store_true", help="measure the times only")
     parser.add_argument(
@@ -416,12 +412,14 @@ def main() -> None:
     )
     parser.add_argument("--seeds", type=int, default=5, help="runs of each case (default 5)")
     parser.add_argument("--ns3", metavar="PYTHON", help=f"an interpreter with ns-3 (default: {ns3.VARIABLE})")
-    parser.add_argument("--data", type=Path, default=DATA, help="where numbers are kept")
     options = parser.parse_args()
     names = options.case or ALL
     if options.ours:
-        _renew_ours(names, options.data)
-    elif not options.rewrite:
+        _renew_ours(names)
+    else:
         _compare(names, options)
-    if options.data == DATA:
-        PAGE.write_text(page(read(), explained()), encoding="utf-8")
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    return page(read(), explained())

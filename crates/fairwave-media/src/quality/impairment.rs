@@ -166,7 +166,7 @@ pub const fn for_codec(codec: Codec, concealment: Concealment) -> Option<Impairm
     }
 }
 
-/// Opus with frames of 20 ms, determined here (`docs/opus.json`): rate in kb/s, Ie,wb, Bpl,wb without and with in-band
+/// Opus with frames of 20 ms, determined here (`results/measured/opus`): rate in kb/s, Ie,wb, Bpl,wb without and with in-band
 /// FEC.
 const OPUS: [(f64, f64, f64, f64); 8] = [
     (6.0, 51.3, 34.5, 34.5),
@@ -180,7 +180,7 @@ const OPUS: [(f64, f64, f64, f64); 8] = [
 ];
 
 /// Weight of a frame of Opus restored by in-band FEC, as a fraction of a lost frame, determined here
-/// (`docs/opus.json`): rate in kb/s, weight.
+/// (`results/measured/opus`): rate in kb/s, weight.
 const COPIES: [(f64, f64); 4] = [(24.0, 0.34), (32.0, 0.24), (64.0, 0.11), (96.0, 0.12)];
 
 /// Returns two neighbours in a table in ascending order of rates, and the position of `rate` between them, 0 to 1;

@@ -1,0 +1,73 @@
+"""The documentation as a site: `make site`.
+
+Sphinx reads a folder that has the pages of the repository, what they link to, and the rendered pages (`render`) as its
+folder ``results``. A page of ``docs/`` that reports findings gets a link to its rendered page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from validation import ROOT
+from validation.pages import render
+
+OUT = ROOT / "out" / "site"
+SHOWN = ("docs", "examples", "crates/fairwave-sim/tests/extend")
+"""Folders with pages, and with files that pages link to."""
+
+
+def lay_out(folder: Path, *, quick: bool) -> None:
+    """Makes the folder that Sphinx reads."""
+    for name in SHOWN:
+        shutil.copytree(ROOT / name, folder / name)
+    for page in ROOT.glob("*.md"):
+        shutil.copy(page, folder)
+    results = folder / "results"
+    render.render(results, render.PAGES.values(), folder / "docs", quick=quick)
+    render.write_index(results)
+
+
+def build(out: Path, *, quick: bool = False) -> subprocess.CompletedProcess[str]:
+    """Builds the site.
+
+    Args:
+        out: Where it goes.
+        quick: Leaves out the pictures that take time.
+
+    Returns:
+        What Sphinx said. Its status is 1 after a warning, such as a broken link.
+    """
+    with TemporaryDirectory() as name:
+        source, trees = Path(name) / "source", Path(name) / "trees"
+        source.mkdir()
+        lay_out(source, quick=quick)
+        words = [
+            "--quiet",
+            "--fail-on-warning",
+            "--keep-going",
+            "--builder",
+            "html",
+            "--conf-dir",
+            str(ROOT / "docs"),
+        ]
+        words += ["--doctree-dir", str(trees), str(source), str(out)]
+        return subprocess.run(
+            [sys.executable, "-m", "sphinx", *words], check=False, capture_output=True, text=True, cwd=ROOT
+        )
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="make site", description=__doc__)
+    parser.add_argument("--out", type=Path, default=OUT, help="where the site goes (default out/site)")
+    parser.add_argument("--quick", action="store_true", help="leave out the pictures that take time")
+    options = parser.parse_args()
+    done = build(options.out.resolve(), quick=options.quick)
+    sys.stderr.write(done.stderr)
+    print(f"the site: {options.out / 'index.html'}")
+    return done.returncode
