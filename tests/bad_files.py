@@ -1,4 +1,4 @@
-"""Files as a stranger may send them: right files that are damaged, and files made to use up memory or time."""
+"""Bad files of untrusted origin: damaged valid files, and files made to use up memory or time."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ POLICY = {"format": "fairwave policy 1", "steers": "rate", "interval": "50 ms", 
 
 
 def statistics(seconds: int = 20, rate: float = 2e6) -> list[dict[str, object]]:
-    """What getStats() answers once a second at the sender of a call."""
+    """The records of getStats() once a second at the sender of a call."""
     return [
         {
             "out": {
@@ -105,7 +105,7 @@ def dump(seconds: int = 20) -> dict[str, object]:
 
 
 def right_files(kind: str, folder: Path) -> dict[str, bytes]:
-    """Right files that a command of this kind reads, by name."""
+    """Valid files that a command of this kind reads, by name."""
     if kind == "trace":
         texts = {
             "m.mahi": MAHIMAHI,
@@ -226,7 +226,7 @@ def _other_number(data: bytes, draw: random.Random) -> bytes:
 def bad_files(
     kind: str, folder: Path, count: int, seed: int = 1
 ) -> Iterator[tuple[str, bytes, dict[str, bytes]]]:
-    """Names and contents of bad files, each with the right files next to it."""
+    """Names and contents of bad files, each with the valid files next to it."""
     draw = random.Random(f"{kind} {seed}")
     right = right_files(kind, folder)
     for _ in range(count):

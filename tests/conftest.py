@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Common fixtures."""
 
 import functools
 import json
@@ -38,7 +38,7 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item, call):
-    # `validation.checks.durations` reads it. CPU time hardly depends on the load of the machine.
+    # `validation.checks.durations` reads it. CPU time is nearly independent of the machine's load.
     if call.when == "teardown":
         item.user_properties.append(("cpu_s", f"{_cpu_s() - item.cpu_before_s:.2f}"))
     return (yield)
@@ -59,7 +59,7 @@ def commands_are_built_once():
 
 @pytest.fixture(scope="session")
 def made_site(tmp_path_factory):
-    """The documentation as a site: its folder, and what Sphinx said."""
+    """The documentation as a site: its folder, and Sphinx's output."""
 
     def make(folder):
         words = ["-m", "validation", "site", "--quick", "--out", str(folder / "site")]
@@ -80,7 +80,7 @@ def results():
 
 @pytest.fixture
 def fairwave(monkeypatch, capsys):
-    """Runs a command line; answers with exit status, standard output and standard error."""
+    """Runs a command line; returns exit status, standard output and standard error."""
     from fairwave.cli import main
 
     def run(*words):

@@ -61,13 +61,13 @@ WORDS = {
     "network": ["network", "network.toml", "-n", "1", "--widen", "0", "--out", "OUT"],
     "study": ["study", "faults", "--out", "OUT"],
 }
-"""Each command that leaves a folder. The study is a small one of this file."""
+"""Each command that writes a folder. The study is a small one of this file."""
 
 KINDS = {"open": 1, "write": 2, "allocation": 3}
 
 
 def study() -> None:
-    """A study of one claim, in the place of a study of days."""
+    """A study of one claim, in place of a study that takes days."""
     from fairwave.measuring import measures
     from fairwave_study import Claim, Figure, Grid, Study, comparisons, vary
     from fairwave_study.claims import Verdict
@@ -90,7 +90,7 @@ def attempt(command: str, folder: Path, arm: Callable[[], object] | None = None)
     """Runs a command in a copy of this process.
 
     Returns:
-        Its status, what it said on standard error, and how many calls counted.
+        Its status, its standard error, and the number of counted calls.
     """
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as counted:
         child = os.fork()
@@ -101,7 +101,7 @@ def attempt(command: str, folder: Path, arm: Callable[[], object] | None = None)
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                 os.dup2(said.fileno(), 2)
                 faulthandler.disable()
-                # With its whole path, by which the faults know it.
+                # With its whole path, by which the faults recognise it.
                 sys.argv = [
                     "fairwave",
                     *(str(folder / "out") if word == "OUT" else word for word in WORDS[command]),
@@ -117,7 +117,7 @@ def attempt(command: str, folder: Path, arm: Callable[[], object] | None = None)
                     status = 0
                 except SystemExit as end:
                     status = end.code if isinstance(end.code, int) else 1 if end.code else 0
-                except BaseException:  # noqa: BLE001 -- what a user would see
+                except BaseException:  # noqa: BLE001 -- as a user sees it
                     disarm()
                     import traceback
 
@@ -139,7 +139,7 @@ SHIM = ctypes.CDLL(None)
 
 
 def armed(kind: str, place: Path, number: int, code: int, *, lasting: bool) -> Callable[[], object]:
-    """A function that arms the fault: number 0 counts alone."""
+    """Returns a function that arms the fault; number 0 only counts."""
     if kind == "allocation":
         import _testcapi
 
@@ -152,7 +152,7 @@ def armed(kind: str, place: Path, number: int, code: int, *, lasting: bool) -> C
 
 
 def disarm() -> int:
-    """Ends faults; how many calls counted."""
+    """Disarms faults; returns the number of counted calls."""
     if "_testcapi" in sys.modules:
         sys.modules["_testcapi"].remove_mem_hooks()
     SHIM.faults_counted.restype = ctypes.c_long
@@ -162,7 +162,7 @@ def disarm() -> int:
 
 
 def contents(out: Path) -> dict[str, str]:
-    """The files of a folder by name, each with its SHA-256; of kept runs, their keys and digests."""
+    """The files of a folder by name, each with its SHA-256; for kept runs, their keys and digests."""
     found = {}
     for file in sorted(path for path in out.rglob("*") if path.is_file()):
         name = str(file.relative_to(out))
@@ -174,7 +174,7 @@ def contents(out: Path) -> dict[str, str]:
 
 
 def kept(out: Path) -> set[tuple[str, int, bytes]]:
-    """The runs that a folder keeps, whole ones alone."""
+    """The complete runs that a folder keeps."""
     from fairwave.runs.keeping import engine
     from fairwave.runs.runs_file import is_whole
 
@@ -191,7 +191,7 @@ def kept(out: Path) -> set[tuple[str, int, bytes]]:
 
 
 def taken_as_whole(out: Path, right: dict[str, str]) -> str:
-    """What is wrong with results that load after a fault; empty if they are whole, or do not load."""
+    """Describes errors in results that load after a fault; empty if they are complete, or do not load."""
     try:
         fairwave.Results.load(out)
     except (FileNotFoundError, fairwave.DamagedResultsError):
@@ -204,7 +204,7 @@ def taken_as_whole(out: Path, right: dict[str, str]) -> str:
 
 
 def prepare() -> None:
-    """Imports what commands import, so that copies of this process need not; and computes what does not change."""
+    """Imports the modules of commands, so that copies of this process need not, and computes constants."""
     for package in ("fairwave", "fairwave_network", "fairwave_report", "fairwave_study"):
         for one in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             if not one.name.endswith(("__main__", ".host", ".child", ".gallery")):
@@ -222,7 +222,7 @@ def prepare() -> None:
 
 
 def numbers(most: int, count: int) -> list[int]:
-    """All numbers up to `most` if they are at most `count`; else a third of them at each end, the rest between."""
+    """All numbers up to `most` if they are at most `count`; else a third of `count` at each end, the rest between."""
     if most <= count:
         return list(range(1, most + 1))
     third = count // 3
@@ -232,7 +232,7 @@ def numbers(most: int, count: int) -> list[int]:
 
 
 def faults(command: str, kind: str, count: int) -> Iterator[dict[str, object]]:
-    """Every fault that is tried, each with what went wrong."""
+    """Tries every fault, and yields each with its errors."""
     root = Path(tempfile.mkdtemp(prefix="faults-"))
     for name, text in (("faults.toml", SCENARIO), ("network.toml", NETWORK), ("net.json", NODES)):
         (root / name).write_text(text, encoding="utf-8")

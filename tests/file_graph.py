@@ -95,7 +95,7 @@ def _python_imports(name: str, path: Path, modules: dict[str, Path], *, late: bo
 
 
 def _statements(tree: ast.AST, *, late: bool):
-    """The import statements that run, functions' own only if `late`."""
+    """The import statements that run; those of functions only if `late`."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
@@ -144,7 +144,7 @@ def _rust_uses(name: tuple[str, ...], path: Path, modules: dict[tuple[str, ...],
 def _rust_file(
     path: list[str], name: tuple[str, ...], modules: dict[tuple[str, ...], Path]
 ) -> tuple[str, ...]:
-    """The file that declares what a path names, seen from the module `name`; empty for another crate."""
+    """The file that declares the item of a path, from the module `name`; empty for another crate."""
     if path[0] == "crate":
         wanted = tuple(path[1:])
     elif path[0] == "self":

@@ -1,4 +1,4 @@
-"""Built-in laws written again in Python, line by line, to be held against them."""
+"""Copies of built-in laws in Python, line by line, for comparison."""
 
 import math
 
@@ -6,7 +6,7 @@ import fairwave as fw
 
 
 def whole(seconds):
-    """A time to the nearest nanosecond, as the simulator reckons."""
+    """A time rounded to nanoseconds, as in the simulator."""
     return round(seconds * 1e9) / 1e9
 
 
@@ -31,7 +31,7 @@ class CopyReno(fw.Controller):
 
 @fw.source("copy-cbr")
 class CopyCbr(fw.Source):
-    """As `cbr`."""
+    """Like `cbr`."""
 
     rate: fw.Rate
     payload: fw.Size = 1000
@@ -55,7 +55,7 @@ class CopyCbr(fw.Source):
 
 @fw.loss_model("copy-bernoulli")
 class CopyBernoulli(fw.LossModel):
-    """As `bernoulli`."""
+    """Like `bernoulli`."""
 
     rate: float = fw.parameter(least=0, most=1)
 
@@ -65,7 +65,7 @@ class CopyBernoulli(fw.LossModel):
 
 @fw.link_law("copy-constant")
 class CopyConstant(fw.LinkLaw):
-    """As `constant`: to the nearest nanosecond."""
+    """Like `constant`: to the nearest nanosecond."""
 
     rate: fw.Rate
     steady = True
@@ -83,7 +83,7 @@ class CopyConstant(fw.LinkLaw):
 
 @fw.discipline("copy-red")
 class CopyRed(fw.Discipline):
-    """As `red` with Floyd's preset and in packets."""
+    """Like `red` with Floyd's preset and in packets."""
 
     min_threshold: float = 5.0
     max_threshold: float = 15.0
@@ -121,7 +121,7 @@ class CopyRed(fw.Discipline):
 
 @fw.discipline("copy-codel")
 class CopyCodel(fw.Discipline):
-    """As `codel`."""
+    """Like `codel`."""
 
     target: fw.Duration = 0.005
     interval: fw.Duration = 0.1

@@ -1,4 +1,4 @@
-"""Captures that tests write byte by byte: pcap and pcapng of datagrams, segments, fragments."""
+"""Captures that tests write byte by byte: pcap and pcapng with datagrams, segments, fragments."""
 
 from __future__ import annotations
 

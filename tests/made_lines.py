@@ -1,4 +1,4 @@
-"""Lines that were never measured, and files that irtt never wrote, for tests."""
+"""Synthetic lines, and synthetic files of irtt, for tests."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ from fairwave.linecheck.line import Line, Load, Probes, Span, arrival_places
 
 
 def made_line(raised=None, trip=0.03, phases=("idle", "down", "up"), loads=None):
-    """A line whose delays are given by phase and direction; none elsewhere."""
+    """A line with delays by phase and direction; none elsewhere."""
     raised = raised or {}
     spans = [Span(name, 10.0 * index, 10.0 * index + 10) for index, name in enumerate(phases)]
     at = np.arange(0, 10.0 * len(phases), 0.02)
@@ -29,7 +29,7 @@ def load(span, rate, again=0.0):
 
 
 def trip(number, *, lost="false", up=10e6, down=12e6, wall=True):
-    """A round trip as irtt documents it; nanoseconds, with other zeros at the server."""
+    """A round trip in irtt's documented format; nanoseconds, with other zeros at the server."""
     sent = 1_000_000_000 + number * 20_000_000
     there, left = sent + int(up), sent + int(up) + 50_000
     stamps = {

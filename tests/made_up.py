@@ -1,4 +1,4 @@
-"""Tables of the shape that a run leaves, made up: what is tested here is what becomes of numbers, not the simulator."""
+"""Made-up tables in the shape of a run's, for tests of the evaluation of numbers without the simulator."""
 
 import numpy as np
 import polars as pl

@@ -1,10 +1,10 @@
-"""A scenario with as many flow groups as a network with a group for each pair."""
+"""A scenario with many flow groups, like a network with a group for each pair."""
 
 LINKS = 8
 
 
 def many_groups(groups, calls=5, duration_s=3):
-    """TOML of `groups` groups of calls over eight links; the narrower a link, the more its groups lose."""
+    """TOML of `groups` groups of calls over eight links; groups on narrower links lose more."""
     offered_mbps = groups * calls / LINKS * 0.08
     parts = [f'name = "many groups"\nduration = "{duration_s} s"\nwarmup = "1 s"\n']
     parts += [

@@ -1,4 +1,4 @@
-"""What takes long is made once for all tests, also when several processes run them (`pytest -n`)."""
+"""Expensive preparations run once for all tests, also with several processes (`pytest -n`)."""
 
 import fcntl
 import os
@@ -6,10 +6,10 @@ import shutil
 
 
 def once(tmp_path_factory, name, make):
-    """The folder that `make(folder)` fills; processes that come later, or meanwhile, get the same folder."""
+    """The folder that `make(folder)` fills; later or concurrent processes get the same folder."""
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent  # the folders of the processes lie side by side in it
+        root = root.parent  # the parent of all processes' folders
     folder, made = root / name, root / f"{name}.made"
     with (root / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""What a page refers to: nothing outside itself but the web, and within itself only what is there."""
+"""References of a page: outside only to the web, and inside only to existing elements."""
 
 import re
 from collections import Counter
@@ -39,7 +39,7 @@ def elements(text):
 
 
 def problems(page):
-    """What is wrong with the references of a page, in words; nothing for a page that stands alone."""
+    """Describes errors in the references of a page; empty for a self-contained page."""
     text = page.read_text(encoding="utf-8")
     found = elements(text)
     wrong = [f"the id {name} stands {times} times" for name, times in found.ids.items() if times > 1]
@@ -51,7 +51,7 @@ def problems(page):
             if address[1:] not in found.ids:
                 wrong.append(f"<{tag}> leads to {address}, which is not there")
         elif tag == "a" and address.startswith("lab.html#"):
-            # Where the lab has been built, a copy of it lies beside the page.
+            # If the lab has been built, a copy of it is next to the page.
             if not page.with_name("lab.html").is_file():
                 wrong.append(f"<{tag}> leads to the lab, which is not beside the page")
         elif not address.startswith("data:") and not (tag == "a" and re.match("https?://", address)):

@@ -1,4 +1,4 @@
-"""Making pages in tests: the command line within this process, and a recording that needs no download."""
+"""Pages in tests: the command line within this process, and a recording that needs no download."""
 
 import sys
 import wave
@@ -21,7 +21,7 @@ def command(*words):
 
 
 def recording(path):
-    """Twelve bursts of noise of half a second, no two alike, each with half a second of silence: talkspurts."""
+    """Twelve different bursts of noise of half a second, each with half a second of silence: talkspurts."""
     draw = np.random.default_rng(1)
     spurts = [np.concatenate([draw.normal(0, 500 * (1 + at), 4000), np.zeros(4000)]) for at in range(12)]
     with wave.open(str(path), "wb") as file:

@@ -28,7 +28,7 @@ share = "50 %"
 
 
 def graph() -> nx.Graph:
-    """Four nodes in a ring: two ways of equal length from A to C."""
+    """Four nodes in a ring: two paths of equal length from A to C."""
     made = nx.Graph()
     for number, name in enumerate("ABCD"):
         made.add_node(number, label=name, Longitude=float(number), Latitude=50.0)

@@ -1,4 +1,4 @@
-"""CAKE's ACK filter on a line whose way back is slow: what it drops, where that is counted, what a download gains."""
+"""CAKE's ACK filter on a line with a slow return path: its drops, their counters, and a download's gain."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def upstream(results, table="links"):
 
 
 def test_a_download_over_a_slow_way_back_gains_and_so_does_the_upload_beside_it(results):
-    # 10 Mb/s down and 0.5 Mb/s up in ATM cells: an acknowledgement takes two or three of them.
+    # 10 Mb/s down and 0.5 Mb/s up in ATM cells: an acknowledgement takes two or three cells.
     none, some = results["none"], results["conservative"]
     assert goodput(some, "download") > 1.1 * goodput(none, "download")
     assert goodput(results["aggressive"], "download") > 1.1 * goodput(none, "download")
@@ -71,7 +71,7 @@ def test_what_it_drops_is_counted_apart_from_other_drops(results):
     assert tins["none"].numbers("ack_drop").sum() == 0
     for kind in ("conservative", "aggressive"):
         assert tins[kind].numbers("ack_drop").sum() > 1000
-        # COBALT dropped acknowledgements by the thousand before.
+        # Without the filter, COBALT dropped thousands of acknowledgements.
         assert tins[kind].numbers("drops").sum() < 0.1 * tins["none"].numbers("drops").sum()
 
 

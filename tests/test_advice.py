@@ -1,4 +1,4 @@
-"""What is known of a scenario before it is run."""
+"""Known properties of a scenario before it runs."""
 
 import pytest
 
@@ -121,7 +121,7 @@ def test_how_much_speakers_talk_is_said_in_words():
 
 def test_a_sound_scenario_has_none():
     assert advise(load("examples/home-uplink.toml")).mistakes == []
-    # A hundred flows share the link: the window of 64 that ns-2 has is more than the part of each.
+    # A hundred flows share the link, and ns-2's window of 64 exceeds each flow's part.
     assert advise(load("examples/dumbbell.toml")).mistakes == []
 
 
@@ -174,7 +174,7 @@ def test_the_cost_of_a_run_is_told_before_it_is_made():
             **{f"topology.{name}.rate": rate for name, rate in links.items()},
         }
     )
-    # 1 Gb/s for an hour is 4.3e8 packets of 1040 B, each over three links there, its acknowledgement over three back.
+    # 1 Gb/s for an hour is 4.3e8 packets of 1040 B, each over three links, its acknowledgement over three more.
     cost = advise(dear).cost
     assert cost.is_large
     assert 2e9 < cost.packet_hops < 4e9

@@ -1,4 +1,4 @@
-"""Mistakes in the Python API: each is answered with what is allowed and what to write instead."""
+"""Mistakes in the Python API: each error lists the allowed values and the remedy."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""Questions of a scenario: how they are written, and that the answers are right where they are known."""
+"""Questions about a scenario: their syntax, and results that match known truths."""
 
 import json
 import math
@@ -81,7 +81,7 @@ def trial(curve, count=100, wanted="goodput >= 0", spread=0.05, **options):
 
 
 def found_by(tried):
-    """The steps that hold, as the search finds them: first, last, and the nearest that fail."""
+    """The steps that hold according to the search: first, last, and the nearest that fail."""
     search(tried)
     return spans(tried.judged())
 
@@ -136,7 +136,7 @@ def test_a_measure_that_does_not_go_one_way_is_found_out():
 
 
 def test_find_brackets_the_number_of_calls_that_a_line_carries(calls):
-    # Four calls of 80 kb/s on the wire cross 300 kb/s with loss, three do not lose to their own load alone.
+    # Four calls of 80 kb/s on the wire over 300 kb/s have loss; three have none.
     alone = calls.with_overrides({"flow": [calls.to_dict()["flow"][0]]})
     answer = find(alone, "flow.voice.count", "1..12", "loss.voice <= 1", n=3, most=6)
     (region,) = answer.regions

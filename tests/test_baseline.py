@@ -1,4 +1,4 @@
-"""Requirements next to a baseline: what a changed scenario may cost, judged seed by seed."""
+"""Requirements next to a baseline: the allowed cost of a changed scenario, judged seed by seed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Benchmarks are run seldom; what they run must be a scenario all the same."""
+"""Benchmarks run seldom, but each of their scenarios must be valid."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_shared_media_are_measured_with_50_stations_and_with_stations_that_alway
     for scenario, crowd in cases.values():
         assert len(scenario.plan()["flows"]) == (75 if crowd else len(scenario.to_dict()["flow"]))
     scenario, _ = cases["cell: 10 users always receive, LTE"]
-    # Long enough that it takes more than the set-up on a busy machine as well.
+    # Long enough to exceed the set-up time on a busy machine.
     row = radio._cost("short", scenario.with_overrides({"duration": "10 s"}), crowd=False, runs=3)
     assert row["transmissions"] > 9000
     assert row["us"] > 0

@@ -1,4 +1,4 @@
-"""Runs that differ in kind are found, and samples of one kind are not."""
+"""Runs of two kinds are detected, and samples of one kind are not."""
 
 import json
 

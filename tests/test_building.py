@@ -1,4 +1,4 @@
-"""Scenarios from objects and as text, without loss either way; tables that others take as they are."""
+"""Scenarios from objects and as text, without loss in either direction; tables in the formats of other libraries."""
 
 import sys
 import types
@@ -97,7 +97,7 @@ def runs():
 
 
 def addresses(column):
-    """Where the values of an Arrow column lie."""
+    """Memory addresses of the values of an Arrow column."""
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     return [chunk.buffers()[1].address for chunk in chunks]
 
@@ -125,7 +125,7 @@ def test_polars_pandas_and_others_take_tables_without_copying(runs):
     assert addresses(frame["goodput_bps"].array.__arrow_array__()) == addresses(column)
     assert isinstance(frame["goodput_bps"].dtype, pd.ArrowDtype)
     assert runs.to_pandas("flows")["goodput_bps"].tolist() == column.to_pylist()
-    # DuckDB and whoever else follows the protocol.
+    # DuckDB and every other user of the protocol.
     stream = pa.RecordBatchReader.from_stream(runs.flows)
     assert addresses(stream.read_all()["goodput_bps"]) == addresses(column)
 
@@ -145,7 +145,7 @@ def test_notebooks_show_scenarios_results_and_measures(runs):
 
 
 class Kernel:
-    """A notebook's kernel, as far as progress asks for one."""
+    """A notebook's kernel, reduced to the parts that progress uses."""
 
     def __init__(self, monkeypatch, shell="ZMQInteractiveShell"):
         self.shown = []

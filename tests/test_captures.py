@@ -1,4 +1,4 @@
-"""Captures as tshark reads them, and as an independent reader of pcapng in the tests does."""
+"""Captures, read by tshark and by an independent pcapng reader of the tests."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_tcp_analysis_finds_as_many_segments_sent_again_as_the_table_says(seen):
             "tcp.analysis.retransmission || tcp.analysis.fast_retransmission || "
             "tcp.analysis.spurious_retransmission || tcp.analysis.out_of_order"
         )
-        # At its sender nothing has been reordered: what comes out of order there was sent before.
+        # At its sender nothing has been reordered: a packet out of order was sent before.
         rows = fields(folder / f"{name}-sender.pcapng", ["frame.number"], f"({again}) && tcp.dstport == 5001")
         assert len(rows) == row_of(results, name)["packets_retransmitted"] > 0, name
 
@@ -212,9 +212,9 @@ def test_a_syn_tells_its_options_and_acknowledgements_their_blocks(seen):
     ("ecn", "codepoint", "syn", "answer", "others"),
     [
         ("none", "0", "0", "0", {"0"}),
-        # RFC 3168 §6.1.1: ECE and CWR, answered by ECE; CWR tells of each window that was reduced.
+        # RFC 3168 §6.1.1: ECE and CWR, acknowledged by ECE; CWR reports each reduced window.
         ("classic", "2", "3", "1", {"0", "2"}),
-        # RFC 9768 §3.1: all three, answered by CWR since the SYN came unmarked; counters begin at 5.
+        # RFC 9768 §3.1: all three, acknowledged by CWR because the SYN arrived unmarked; counters begin at 5.
         ("accurate", "2", "7", "2", {"5"}),
         ("scalable", "1", "7", "2", {"5"}),
     ],
@@ -231,7 +231,7 @@ def test_data_says_whether_it_can_be_marked_and_the_handshake_agrees_on_it(
     names = ["ip.dsfield.ecn", "tcp.flags", "tcp.flags.syn", "tcp.flags.ack", "tcp.len"]
     rows = fields(path, names)
     number = {name: [int(row[place], 0) for row in rows] for place, name in enumerate(names)}
-    # Not every version of tshark knows the three bits by the name that RFC 9768 gives them.
+    # Not every version of tshark has RFC 9768's name of the three bits.
     number["tcp.flags"] = [flags >> 6 & 7 for flags in number["tcp.flags"]]
     seen = list(zip(*number.values(), strict=True))
     assert [ace for _, ace, syn, ack, _ in seen if syn and not ack] == [int(syn)]
@@ -259,15 +259,15 @@ def test_rtp_streams_lose_what_ours_lost(seen):
         received, lost = int(cells[share - 2]), int(cells[share - 1])
         assert share > ssrc
         sequences = [int(one[0]) for one in fields(folder / f"{name}-receiver.pcapng", ["rtp.seq"], "rtp")]
-        # Reports of the sender are packets, too, but none of RTP's.
+        # Reports of the sender are packets, too, but not RTP packets.
         reports = fields(folder / f"{name}-sender.pcapng", ["frame.number"], "rtcp.pt == 200")
         sent = row["packets_sent"] - len(reports)
-        # What is lost before the first and after the last that came no receiver can know of.
+        # A receiver cannot detect losses before the first and after the last received packet.
         unseen = sequences[0] + (sent - 1 - sequences[-1])
         assert received == len(sequences)
         assert received + lost + unseen == sent
         gone = row["lost"] + row["dropped"]
-        # Half a second of packets may be under way when the run ends.
+        # Half a second of packets may be in flight when the run ends.
         assert 0 <= lost + unseen - gone <= 30
         assert lost > 5
 
@@ -323,11 +323,11 @@ def test_a_datagram_is_as_long_as_its_packet_on_the_wire_where_the_scenario_leav
     out = "frame.packet_flags_direction == 2 && !sip"
     for name, expected in {
         "call": {"60"},  # G.729: 20 B of payload, 40 B of headers
-        "smooth": {"1032"},  # 1000 B and 32 B, of which IP and UDP have 28
+        "smooth": {"1032"},  # 1000 B and 32 B, including 28 B of IP and UDP
         "adaptive": {"1044"},
     }.items():
         assert {row[0] for row in fields(folder / f"{name}-sender.pcapng", ["ip.len"], out)} == expected
-    # What acknowledges takes the 44 B that the scenario gives it; TFRC's feedback has more to say than 40 B hold.
+    # Acknowledgements have the scenario's 44 B; TFRC's feedback needs more than 40 B.
     back = "frame.packet_flags_direction == 1 && !sip"
     assert {row[0] for row in fields(folder / "adaptive-sender.pcapng", ["ip.len"], back)} == {"44"}
     assert {row[0] for row in fields(folder / "smooth-sender.pcapng", ["ip.len"], back)} == {"60"}
@@ -463,7 +463,7 @@ traffic = { kind = "ping", interval = "100 ms" }
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory):
-    """The run with calls, the speech that they carry, and a capture at the callee without any script."""
+    """The run with calls, their speech, and a capture at the callee without any script."""
     path = tmp_path_factory.mktemp("calls") / "callee.pcapng"
     read = fairwave.load(CALLS)
     speech = (np.sin(np.arange(8000) * 0.3) * 8000).astype(np.int16)
@@ -499,7 +499,7 @@ def test_tshark_lists_every_call_and_knows_its_rtp_without_a_script(calls):
     assert len(dialogs) == 4, "two calls, a mobile one, and both directions of a conversation as one"
     for said in dialogs.values():
         assert [what for what, _ in said] == ["INVITE", "100", "180", "200", "ACK", "BYE", "200"]
-    # Each stream of RTP belongs to the call that set its port up: what VoIP Calls shows.
+    # Each RTP stream belongs to the call that set up its port, as in Wireshark's VoIP Calls.
     streams = {}
     for source, frame in shown(path, "rtp", "rtp.ssrc", "rtp.setup-frame"):
         streams.setdefault(source, set()).add(int(frame))
@@ -512,7 +512,7 @@ def test_tshark_lists_every_call_and_knows_its_rtp_without_a_script(calls):
 
 @needs_tshark
 def test_tshark_s_own_list_of_sip_has_every_call_set_up_and_ended_once(calls):
-    """`-z sip,stat` is a tap of Wireshark's; tshark 4.0 has none for *VoIP Calls* itself."""
+    """`-z sip,stat` is a tap of Wireshark's; tshark 4.0 has no tap for *VoIP Calls*."""
     _, _, path = calls
     said = unscripted(path, "-q", "-z", "sip,stat")
     counts = {
@@ -521,7 +521,7 @@ def test_tshark_s_own_list_of_sip_has_every_call_set_up_and_ended_once(calls):
     each = {"SIP 200 OK": 8, "SIP 180 Ringing": 4, "SIP 100 Trying": 4, "INVITE": 4, "ACK": 4, "BYE": 4}
     assert counts == each, "four calls, each set up and ended; nothing else"
     assert "Number of resent SIP messages: 0" in said
-    # The tap pairs each INVITE with its 200: none is without an answer.
+    # The tap pairs each INVITE with its 200: every INVITE has one.
     setup = re.search(r"Average setup time (\d+) ms\s+Min (\d+) ms\s+Max (\d+) ms", said)
     assert setup
     assert all(int(one) < 1000 for one in setup.groups())
@@ -546,7 +546,7 @@ def test_the_streams_that_tshark_decodes_lose_what_the_run_lost(calls):
         assert codec.lower().startswith("amr" if row["group"] == "mobile" else "g711u"), codec
         gone = row["dropped"] + row["lost"]
         assert gone > 0
-        # What is lost before the first and after the last that came no receiver can know of.
+        # A receiver cannot detect losses before the first and after the last received packet.
         assert received + gone <= row["packets_sent"]
         assert gone - 3 <= lost <= gone
 
@@ -578,7 +578,7 @@ def test_pings_are_echoes_that_are_answered(calls):
     replies = shown(path, "icmp.type == 0", "icmp.seq")
     assert {(length, status) for _, length, status in requests} == {("84", "1")}
     assert [one[0] for one in replies] == [one[0] for one in requests], "each that came is answered"
-    # One reply or two may be under way at the end.
+    # One reply or two may be in flight at the end.
     assert 0 <= len(replies) - row["samples"] <= 2 + row["unanswered"]
     echoes = shown(path, "udp.dstport == 7 || udp.srcport == 7", "udp.length")
     assert {length for (length,) in echoes} == {"64"}

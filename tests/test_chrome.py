@@ -1,4 +1,4 @@
-"""Calls of browsers: what their logs come to, and how they are compared with simulated ones. No browser is needed."""
+"""Calls of browsers: evaluation of their logs, and comparison with simulated calls. No browser is needed."""
 
 import json
 
@@ -9,7 +9,7 @@ from validation.compare.chrome import bands, call, cases, freezes
 
 
 def log(folder, *, seconds=12, lost=3, connected=2.5):
-    """What both browsers would log: 1 Mb/s there, an estimate of 1.2 Mb/s, a freeze of half a second."""
+    """Possible logs of both browsers: 1 Mb/s there, an estimate of 1.2 Mb/s, a freeze of half a second."""
     for role in ("caller", "callee"):
         lines = []
         for at in range(1, seconds + 1):
@@ -85,7 +85,7 @@ def test_simulated_calls_are_measured_in_the_same_seconds(tmp_path):
         case, case.scenario(browsers.begins).replicate(seeds=[1, 2]), browsers
     )
     assert simulated.traces["received"].shape == (2, len(browsers.times))
-    # The call begins at 2.5 s; before, there is nothing.
+    # The call begins at 2.5 s, without data before.
     assert np.isnan(simulated.traces["received"][:, :2]).all()
     assert (simulated.means["received"] > 0.3).all()
 
@@ -130,7 +130,7 @@ def test_two_sessions_and_calls_both_ways_are_simulated_session_by_session():
 
 
 def test_freezes_count_as_the_encoders_where_it_left_out_half_of_the_frames(tmp_path):
-    # Frames, quantisers and time frozen, summed up; the picture stands still in the 4th second and in the 9th.
+    # Frames, quantisers and freezes as running sums; the picture freezes in the 4th second and in the 9th.
     made = np.cumsum([30, 30, 30, 10, 10, 30, 30, 30, 30, 30])
     stood = np.cumsum([0, 0, 0, 0.4, 0, 0, 0, 0, 0.25, 0])
     quantisers = np.cumsum([50 * 30, 50 * 30, 50 * 30, 106 * 10, 100 * 10, *[50 * 30] * 5])

@@ -1,4 +1,4 @@
-"""Verdicts: what confirms, what contradicts, what leaves open."""
+"""Verdicts: confirmation, contradiction, and undecided cases."""
 
 import math
 from functools import partial
@@ -267,14 +267,14 @@ def test_the_interval_that_decides_is_shown_with_its_level_and_the_line():
     low, high = (f"{end:.3g}" for end in contradicted.decisive().interval(level).ends)
     told = f"off: -5 [{low}, {high}] ms, to be above 0 ms; 98.75 % interval, widened for 4 comparisons"
     assert contradicted.decided_by() == told
-    # The 95 % interval lies below the line; the wider one, which decides, does not.
+    # The 95 % interval is below the line; the wider one, which decides, is not.
     open_ = Evidence([far, far, far, near])
     assert open_.verdict() is Verdict.UNDECIDED
     assert near.interval().high < 0 < near.interval(level).high
     assert "98.75 % interval" in open_.decided_by()
-    # A comparison of a conjunction holds by its own 95 % interval.
+    # A comparison of a conjunction holds by its 95 % interval.
     assert Evidence([far, far]).decided_by().endswith("] ms, to be above 0 ms")
-    # One comparison that decides for all is widened.
+    # The interval of one comparison that decides for all is widened.
     assert "97.5 % interval" in Evidence([far, near], "any").decided_by()
     same = Evidence([Comparison("same", np.full(5, 4.0), line=10.5, side="below")])
     assert same.decided_by() == "same: 4 (same in all 5), to be below 10.5"

@@ -1,4 +1,4 @@
-"""The clause mutants are patches that apply, cover all laws, and are counted rightly."""
+"""The clause mutants are patches that apply, cover all laws, and are counted correctly."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_only_a_test_that_fails_notices_a_mutant():
         clauses.judge(Ended(101, "test law ... FAILED\ntest result: FAILED. 3 passed; 1 failed")) == NOTICED
     )
     assert clauses.judge(Ended(0, "test result: ok. 4 passed; 0 failed")) == MISSED
-    # Out of time, even if a test has failed before; out of memory, or ended by a signal.
+    # Out of time, even after a failed test; out of memory, or ended by a signal.
     assert clauses.judge(Ended(None, "test law ... FAILED")) == HUNG
     assert (
         clauses.judge(Ended(101, "memory allocation of 8589934592 bytes failed (signal: 6, SIGABRT)")) == HUNG
@@ -240,7 +240,7 @@ def test_an_outcome_holds_while_mutant_and_code_are_the_same_and_what_was_missed
     assert not hung.is_settled(then)
     more_tests = mutants.Version("code", "more tests")
     assert noticed.is_settled(more_tests)
-    # Until it has run again it stays on the page as missed.
+    # Until it has run again, the page shows it as missed.
     assert missed.holds(clause, more_tests)
     assert not missed.is_settled(more_tests)
     assert not noticed.holds(clause, mutants.Version("other code", "tests"))
@@ -256,9 +256,9 @@ def test_where_few_ran_the_page_keeps_the_published_outcomes_and_counts_those_on
     then = outcomes(family, a=NOTICED, b=NOTICED, c=MISSED)
     clauses.write(family, {**then, "c": Outcome(MISSED, then["c"].digest, "older code", "tests")})
     now = {"tcp": mutants.Version("code", "tests")}
-    # On another machine nothing is kept: what is published and of this code need not run again, the rest must.
+    # Nothing is kept on another machine: published results of this code need no new run, all others do.
     assert set(clauses.known(family, now)) == {"a", "b"}
-    # A mutant that was changed since has not run.
+    # A mutant that has changed has not run.
     family[0] = made_up("a", after="a * b")
     clauses.write(family, {**clauses.known(family, now), **outcomes(family, d=NOTICED)})
     data = results.read(clauses.PUBLISHED)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, what it leaves, and how it ends."""
+"""The command line: its output, its files, and its exit status."""
 
 import json
 import os
@@ -149,7 +149,7 @@ def test_ctrl_c_ends_with_status_130_and_keeps_what_had_finished(scenario, tmp_p
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # As at a keyboard, even where the tests themselves run with the signal ignored.
+        # As at a keyboard, even if the tests run with the signal ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
     try:
@@ -211,7 +211,7 @@ def test_version(fairwave):
 
 @pytest.fixture
 def recording(tmp_path, monkeypatch):
-    """Half a second of noise, half a second of silence, over and over: talkspurts without a voice."""
+    """Half a second of noise, half a second of silence, repeated: talkspurts without a voice."""
     import numpy as np
 
     from fairwave_speech import audio
@@ -511,7 +511,7 @@ def test_run_draws_network_series_and_the_call_on_a_page(fairwave, scenario, tmp
     ]
     drawn = (out / "figures" / "network.csv").read_text()
     assert '"r1>r2"' in drawn or "r1>r2" in drawn
-    # The tables are those of the runs that were asked for, not of the one that is drawn.
+    # The tables show the requested runs, not the drawn one.
     from fairwave.results import Results
 
     assert Results.load(out).provenance.seeds == (1, 2)

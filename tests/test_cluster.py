@@ -1,4 +1,4 @@
-"""Runs on a cluster: the same bytes as on one machine, also when a worker dies amid them."""
+"""Runs on a cluster: the same bytes as on one machine, also if a worker dies during the runs."""
 
 import hashlib
 import json
@@ -43,7 +43,7 @@ traffic = "bulk"
 
 @pytest.fixture(scope="module")
 def workers():
-    """A scheduler and three workers, each a process of its own."""
+    """A scheduler and three workers, each in a separate process."""
     import dask
 
     with (
@@ -83,7 +83,7 @@ def runs_kept(folder):
 
 
 def left(folder):
-    """Every file that is left, by its content; the store of single runs apart, in which they lie as they ended."""
+    """The content of every output file, without the store of single runs, which has them in order of completion."""
     out = folder / "out"
     return {
         str(file.relative_to(out)): hashlib.sha256(file.read_bytes()).hexdigest()
@@ -133,7 +133,7 @@ def test_whoever_is_killed_himself_loses_only_the_runs_in_flight(tmp_path):
 
 
 class LocalCluster:
-    """A scheduler and a worker, processes of their own."""
+    """A scheduler and a worker in separate processes."""
 
     def __init__(self, folder, *words):
         dask = [sys.executable, "-m", "dask"]
@@ -218,7 +218,7 @@ def test_in_python_everything_within_the_block_is_made_there(workers):
 
 
 class Broken:
-    """A job whose scenario the worker cannot read."""
+    """A job with a scenario that the worker cannot read."""
 
     name = hash = "broken"
 
@@ -238,7 +238,7 @@ def test_workers_of_another_build_are_refused(workers, monkeypatch):
     monkeypatch.setattr(cluster, "engine", lambda: "0.0.1+other")
     with pytest.raises(cluster.ClusterError, match=r"has fairwave .*, but this is 0\.0\.1\+other.*not mixed"):
         cluster._same(keeping.engine(), "tcp://worker")
-    # A worker that comes later is asked with each task.
+    # Each task asks the workers, so that a later worker is included.
     assert cluster._make([(0, CALLS, "hash", 1)], "0.0.2+another") == "0.0.1+other"
 
 

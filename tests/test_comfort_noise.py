@@ -1,4 +1,4 @@
-"""Comfort noise in calls: it costs packets, and no measure of the call knows it."""
+"""Comfort noise in calls: it costs packets, and no measure of the call includes it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Completion at the TAB key, in the shells that it is for."""
+"""Completion at the TAB key, in the supported shells."""
 
 import os
 import re
@@ -39,7 +39,7 @@ COMPLETED = {
     "fairwave run x --measures mouth_to": "_ear",
     "fairwave compare x --over tcp/cub": "ic",
 }
-"""What is typed before the TAB key, and what it adds."""
+"""Input before the TAB key, and the completion."""
 
 
 class Shell:
@@ -60,7 +60,7 @@ class Shell:
         os.write(self.here, text.encode())
 
     def until(self, pattern, seconds=15.0):
-        """Reads until a pattern appears, and answers with all that appeared since the last call."""
+        """Reads until a pattern appears, and returns all output since the last call."""
         while not (found := re.search(pattern, self.seen)):
             ready, _, _ = select.select([self.here], [], [], seconds)
             assert ready, f"{pattern!r} does not appear in {self.seen!r}"

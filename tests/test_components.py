@@ -1,4 +1,4 @@
-"""`fairwave doctor`: what is installed, what is missing, and what to do about it."""
+"""`fairwave doctor`: installed parts, missing parts, and remedies."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The study of sessions: its cases are those of RFC 8867, its claims have words, and a short run has its measures."""
+"""The study of sessions: its cases are RFC 8867's, its claims have words, and a short run has its measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conferences on page and terminal: what each participant saw and heard of each other one, and what limited it."""
+"""Conferences on page and terminal: the media that each participant received from each other one, and their limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each controller does on a fixed path what its source says: the numbers of the page of controllers."""
+"""Each controller behaves on a fixed path as its source predicts: the numbers of the page of controllers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defaults that a scenario uses: what they are, that `check` lists them, and what `--doubt` says of them."""
+"""Defaults that a scenario uses: their values, their list in `check`, and the output of `--doubt`."""
 
 import json
 
@@ -192,7 +192,7 @@ def test_doubt_says_so_where_no_default_changes_the_verdict():
 
 
 def test_doubt_holds_calls_with_a_long_gap_below_good():
-    """The mean of a minute hides a cut of 2 s: the same bands as in `run`."""
+    """The mean of a minute hides an interruption of 2 s: the same bands as in `run`."""
     alone = fw.load(LINE.partition('[[flow]]\nname = "file"')[0])
     cut = [
         {"name": name, "at": at, "link": "a<>b", "state": name}

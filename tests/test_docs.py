@@ -1,4 +1,4 @@
-"""Whatever the documentation tells one to type works: commands, Python, scenarios, links, and the site made of it."""
+"""Everything in the documentation works: commands, Python, scenarios, links, and the site."""
 
 import json
 import random
@@ -66,7 +66,7 @@ name = "up"
 transport = "tcp/cubic"
 traffic = "bulk"
 """
-"""What pages call `old.toml` and `new.toml`."""
+"""Content of the pages' `old.toml` and `new.toml`."""
 
 CALLS = """
 name = "calls"
@@ -95,7 +95,7 @@ def blocks(page, *languages):
 
 
 def commands(content):
-    """Every line that is meant to be typed, fenced or indented."""
+    """Every command line of a page, fenced or indented."""
     fenced = "\n".join(code for language, code in FENCE.findall(content) if language in {"", "sh", "console"})
     lines = fenced.splitlines() + re.findall(r"^ {4}(\S.*)$", FENCE.sub("", content), re.M)
     found = [re.sub(r"\s{2,}#.*$", "", line).removeprefix("$ ").strip() for line in lines]
@@ -107,7 +107,7 @@ def commands(content):
 
 
 def commented(example):
-    """Every command in a scenario's comments: a line of its own, or in backticks with the file that it is for."""
+    """Every command in a scenario's comments: on a separate line, or in backticks with its file."""
     lines = [line.removeprefix("#") for line in text(example).splitlines() if line.startswith("#")]
     alone = [re.sub(r"\s{2,}#.*$", "", line).strip() for line in lines if re.match(r" {2,}fairwave ", line)]
     within = re.findall(r"`(fairwave [^`…]*\.toml[^`…]*)`", " ".join(line.strip() for line in lines))
@@ -132,7 +132,7 @@ TYPED = sorted(
 
 @cache
 def bad_call_files():
-    """A capture of a call with a download beside it, and the statistics of one over WebRTC: their bytes."""
+    """The bytes of a capture of a call with a download, and of the statistics of one over WebRTC."""
     from fairwave import getstats
     from validation.measured.fitting import CALL as WITH_DOWNLOAD
     from validation.measured.fitting import NETWORK, SESSION
@@ -154,7 +154,7 @@ def bad_call(folder):
 
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
-    """A folder as a reader has it: the examples, and the scenario that pages call `calls.toml`."""
+    """A reader's folder: the examples, and the scenario that pages call `calls.toml`."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     for name in ("calls.toml", "ten-calls.toml"):
         (tmp_path / name).write_text(CALLS, encoding="utf-8")
@@ -180,7 +180,7 @@ def desk(tmp_path, monkeypatch):
 
 
 def saved(desk):
-    """The folders and the style sheet that pages name without making them first."""
+    """The folders and the style sheet that pages use without creating them."""
     results = fairwave.load(CALLS.replace('"10 s"', '"2 s"')).run(1)
     for name in ("a", "b", "before", "after", "drop-tail", "fq-codel"):
         results.save(desk / "out" / name)
@@ -217,13 +217,13 @@ FEWER = {
     "measure": ("--yes",),
     "rfc8867": ("-n", "1"),
 }
-"""What is typed besides, so that it takes less time: fewer replications, no audio."""
+"""Additional options that save time: fewer replications, no audio."""
 SHORTER = {"examples/streamed-clip.toml": ("--set", "duration=6 s")}
-"""The same for examples of which every second takes long."""
+"""Additional options for examples with slow seconds."""
 
 
 def with_fewer(words):
-    """The words with `FEWER` at their end, where these options have an effect, in place of the same options before."""
+    """The words with `FEWER` at the end if these options have an effect, in place of the same options before."""
     if (words[0] == "compare" and words[1].startswith("out/")) or "--irtt" in words:
         return words
     fewer = list(FEWER.get(words[0], ()))
@@ -251,19 +251,19 @@ def test_every_command_works(desk, monkeypatch, line):
     monkeypatch.setattr(
         "fairwave_study.command.run_study", lambda *given, **named: studies.append((given, named))
     )
-    # Reports are made in `test_evaluate`; here that what is typed comes to one.
+    # `test_evaluate` makes reports; here the command only has to be valid.
     monkeypatch.setattr(
         "fairwave_evaluation.command.carry_out", lambda study, *given, **named: study.grids[0].points()
     )
-    # What real time makes of it is asked in `test_live`; here its place is taken by a simulated run.
+    # `test_live` tests runs in real time; here a simulated run replaces them.
     monkeypatch.setattr("fairwave.live.live", live_as_simulated)
     monkeypatch.setattr("fairwave.cli.live._tell", lambda made: None)
-    # Nor does anything come into the kernel: see `test_live_kernel`.
+    # Nothing is loaded into the kernel: see `test_live_kernel`.
     there = kernel.Controller("fw_gamma", "gamma", kernel.checked("gamma", {}), 1)
     monkeypatch.setattr(kernel, "loaded", lambda: [there])
     monkeypatch.setattr(kernel, "load", in_kernel)
     monkeypatch.setattr(kernel, "unload", lambda name: replace(there, name=name))
-    # Nothing is sent to anybody: see `test_linecheck`.
+    # Nothing is sent: see `test_linecheck`.
     measured = made_line(loads={"down": load((10, 20), 4e6)})
     monkeypatch.setattr("fairwave.linecheck.resolved", lambda host: Target(host, 2, ("192.0.2.2", 8868)))
     monkeypatch.setattr("fairwave.linecheck.measure", lambda *_: measured)
@@ -271,7 +271,7 @@ def test_every_command_works(desk, monkeypatch, line):
     monkeypatch.setattr(
         "fairwave.linecheck.Reflector", lambda key, *_, **named: Reflector(key, "127.0.0.1", 0, **named)
     )
-    # Two failures stand for all.
+    # Two failures suffice.
     failures = failing.list_failures
     monkeypatch.setattr(failing, "list_failures", lambda *given: failures(*given)[:2])
     # No window opens, and the page need not have been built.
@@ -323,7 +323,7 @@ def test_commands_in_the_comments_of_examples_are_found():
 
 
 MISTAKES = {"runn", "calls.toml"}
-"""What stands in the place of a command on pages that describe the answer to a mistake."""
+"""Placeholders of commands on pages that describe the response to a mistake."""
 
 
 def options(words):
@@ -411,7 +411,7 @@ def test_the_site_is_made_without_a_warning(made_site):
     } <= pages
     api = (made_site.folder / "docs" / "api.html").read_text(encoding="utf-8")
     assert 'id="fairwave.Scenario.with_overrides"' in api
-    # Nothing is fetched from elsewhere when it is read.
+    # The site fetches nothing from elsewhere.
     outside = [
         (page, found)
         for page in pages

@@ -1,4 +1,4 @@
-"""`fairwave evaluate`: the reports that RFC 9743 and RFC 7928 ask for."""
+"""`fairwave evaluate`: the reports of RFC 9743 and RFC 7928."""
 
 import json
 import math
@@ -26,7 +26,7 @@ def test_a_controller_is_evaluated_from_the_command_line(fairwave, tmp_path):
     found = verdicts(out)
     assert len(found) == len(evaluate_controller("tcp/vegas", "tcp/sack").claims) >= 21
     assert set(found.values()) <= {"met", "not met", "undecided"}
-    # Vegas keeps queues short whatever the buffer; a timer that doubles is all that silence needs.
+    # Vegas keeps queues short with any buffer; a doubling timer suffices for silence.
     assert (found["bufferbloat"], found["silence"]) == ("met", "met")
     assert "bufferbloat" in printed
     page = (out / "index.html").read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ def judged(study, name, seeds=range(1, 4)):
 def test_a_controller_that_heeds_nothing_fails_where_it_does_harm():
     @fw.controller("heedless")
     class Heedless(fw.Controller):
-        """Keeps 400 segments in flight, whatever happens."""
+        """Keeps 400 segments in flight in any case."""
 
         def on_ack(self, path, window):
             window.congestion = 400.0
@@ -123,7 +123,7 @@ def test_a_controller_that_heeds_nothing_fails_where_it_does_harm():
             window.congestion = 400.0
 
     study = evaluate_controller("tcp/heedless", "tcp/sack")
-    # Its timer doubles as any, but what it sends each time does not become less.
+    # Its timer doubles like any other, but it sends the same amount each time.
     for name in ("bufferbloat", "high-loss", "coexistence", "silence"):
         assert judged(study, name)[0] is Verdict.NOT_REPRODUCED, name
 
@@ -163,7 +163,7 @@ def test_the_ellipse_holds_half_of_a_normal_cloud():
 def test_flows_make_the_levels_of_congestion_of_the_standard():
     from fairwave_evaluation import discipline as d
 
-    # §8.2.1: a loss rate of 0.76 N² / S² is to be 0.1, 0.5 and 1 %; S is product and buffer, in packets.
+    # §8.2.1: a loss rate of 0.76 N² / S² of 0.1, 0.5 and 1 %; S is product and buffer, in packets.
     assert d.ROOM == 2 * d.PRODUCT == 2 * round(10e6 * 0.1 / 8 / 1040)
     for level, loss in (("mild", 0.001), ("medium", 0.005), ("heavy", 0.01)):
         assert abs(d.LEVELS[level] - d.ROOM * math.sqrt(loss / 0.76)) < 1

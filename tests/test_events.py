@@ -64,7 +64,7 @@ def test_an_outage_leaves_a_row_and_a_run_without_one_no_table(call):
     outages = call.run().to_polars("outages")
     assert outages.height == 1
     assert outages["link"].cast(pl.String).to_list() == ["a>b"]
-    assert outages["lost_waiting"][0] > 800  # 750 packets of the flood, 50 of the call, and what waited
+    assert outages["lost_waiting"][0] > 800  # 750 packets of the flood, 50 of the call, and the waiting ones
     assert outages["lost_in_transmission"].to_list() == [1]
     without = call.with_overrides({"event": []}).run()
     with pytest.raises(LookupError, match="left no outages"):

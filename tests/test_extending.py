@@ -1,7 +1,7 @@
-"""What `docs/extend.md` tells people to add to fairwave is added to a copy of the tree, and holds there.
+"""Adds everything that `docs/extend.md` teaches to a copy of the tree, and tests it there.
 
-All files and lines that the page names go into one copy, which is compiled once. It lies in `target` and shares what is
-compiled of others' crates with the tree, so that a second trial compiles only what has changed.
+One copy contains all files and lines of the page and is compiled once. It is in `target` and shares the compiled
+dependencies with the tree, so that a second trial compiles only changes.
 """
 
 import json
@@ -23,15 +23,15 @@ FILES = {
     path: (ROOT / file).read_text(encoding="utf-8")
     for file, path in re.findall(r"\]\(\.\./(crates/\S+\.rs)\);\s+copy it to\s+`(crates/\S+\.rs)`", PAGE)
 }
-"""Files that the page has copied, by the path that they get."""
+"""Files that the page copies, by their new path."""
 
 PARTS = re.findall(r"^```rust\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-"""What the page shows of these files."""
+"""The page's text for these files."""
 
 LINES = re.findall(
     r"listed in `(crates/\S+\.rs)`[^\n]*:\n\n```diff\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE
 )
-"""Lines of the page: the file that they go into, and the lines that they go behind."""
+"""Lines of the page: their file, and the lines after which they are inserted."""
 
 ADDED = {
     "transports": ["tcp/scalable", "spaced"],
@@ -44,7 +44,7 @@ ADDED = {
 """Names of the seven laws, by their kind in `fairwave list`."""
 
 LAWS = ["fairwave-network", "fairwave-media", "fairwave-tcp", "fairwave-transport"]
-"""Crates that have laws."""
+"""Crates with laws."""
 
 LIBRARY = "lib_native_extended." + ("dylib" if sys.platform == "darwin" else "so")
 
@@ -58,7 +58,7 @@ pytestmark = [
 
 
 def with_lines(text, diff, path):
-    """A file with the lines of a diff behind those that stand before them; each must stand there once."""
+    """A file with the added lines of a diff. The lines before them must occur once in the file."""
     for part in re.split(r"^@@\n", diff, flags=re.MULTILINE):
         before = "".join(line[1:] for line in part.splitlines(True) if not line.startswith("+"))
         after = "".join(line[1:] for line in part.splitlines(True))
@@ -68,7 +68,7 @@ def with_lines(text, diff, path):
 
 
 def wanted():
-    """Every file of the copy: those of the tree that matter here, and what the page adds."""
+    """Every file of the copy: the relevant files of the tree, and the page's additions."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]
     parts = [
         "Cargo.toml",
@@ -90,14 +90,14 @@ def wanted():
         files[path] = text.encode()
     for path, diff in LINES:
         files[path] = with_lines(files[path].decode(), diff, path).encode()
-    # A library that Python loads has no hash in its name: the tree's own would be overwritten.
+    # A library for Python has no hash in its name, so the copy's would overwrite the tree's.
     manifest = "crates/fairwave-python/Cargo.toml"
     files[manifest] = files[manifest].replace(b'name = "_native"', b'name = "_native_extended"')
     return files
 
 
 def renewed():
-    """The copy, in which only what has changed is written."""
+    """Updates the copy, writing only changed files."""
     files = wanted()
     for path in COPY.rglob("*"):
         if (
@@ -115,11 +115,11 @@ def renewed():
 
 
 def done(*command, **more):
-    """What a command says; its failure is the test's."""
+    """Returns the output of a command; fails the test if the command fails."""
     environment = {
         **os.environ, "CARGO_TARGET_DIR": str(TARGET), "PYTHONPATH": str(COPY / "python"), "COLUMNS": "200",
         "PROPTEST_RNG_SEED": "2026",  # as in `make test`
-        "CARGO_INCREMENTAL": "0",  # a fifth less to do for a copy that is compiled once
+        "CARGO_INCREMENTAL": "0",  # a fifth less work for a copy that is compiled once
     }  # fmt: skip
     ran = subprocess.run(
         command, cwd=COPY, env=environment, capture_output=True, text=True, check=False, **more
@@ -129,7 +129,7 @@ def done(*command, **more):
 
 
 def quick_to_compile():
-    """Our crates without optimisation and debug information, for this trial alone; others' are shared with the tree."""
+    """Our crates without optimisation and debug information, only for this trial; dependencies are shared."""
     crates = [path.parent.name for path in sorted(COPY.glob("crates/*/Cargo.toml"))]
     settings = [f"{crate}.{setting}" for crate in crates for setting in ("opt-level=0", "debug=false")]
     return [word for one in settings for word in ("--config", f"profile.dev.package.{one}")]
@@ -190,7 +190,7 @@ def test_what_the_page_adds_holds_in_a_copy_of_the_tree():
 
 
 def two():
-    """A scenario of which the measure says something: two flows of endless data."""
+    """A scenario for the measure: two flows of endless data."""
     text = [
         'name = "two"',
         'duration = "5 s"',

@@ -1,4 +1,4 @@
-"""What became of packets, from Python and the command line: counts add up, and what waits is not lost."""
+"""Fates of packets, from Python and the command line: counts add up, and waiting packets are not lost."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Faults of the system: a command ends with a sentence, and the same command continues from what was kept."""
+"""Faults of the system: a command ends with a sentence, and the same command continues from kept runs."""
 
 from __future__ import annotations
 

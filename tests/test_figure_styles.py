@@ -1,4 +1,4 @@
-"""Styles and formats of figures: what `--style` and `--figures` take, and what comes of them."""
+"""Styles and formats of figures: values of `--style` and `--figures`, and their effect."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Figures do not mislead: where axes begin and end, how far intervals reach, and what captions say."""
+"""Figures do not mislead: the ends of axes, the extent of intervals, and the captions."""
 
 import math
 
@@ -21,7 +21,7 @@ SHOWN = [
     if one.applies.to == measures.STREAM
     and one.id not in {"decodable", "decodable_layers", "late", "sender_wait"}
 ]
-"""What a comparison shows of calls."""
+"""Measures of a comparison of calls."""
 
 
 def summary(*rows):
@@ -172,7 +172,8 @@ def test_a_star_stands_where_its_caption_says():
 
         def worse(one, other, samples=samples, sign=sign, rated=count, counts=counts):
             difference = sign * (samples[other] - samples[one])
-            # Student's t with 2 degrees of freedom; of three alternatives the best meets two, each at 97.5 %.
+            # Student's t with 2 degrees of freedom; with three alternatives the best has two comparisons, each at 97.5
+            # %.
             spread = difference.std(ddof=1) * (4.303 if rated == 2 else 6.205) / math.sqrt(len(difference))
             least = counts.difference(samples[one].mean(), samples[other].mean())
             return difference.mean() - spread >= least > 0

@@ -1,4 +1,4 @@
-"""Networks fitted to captures and statistics: known truths are found, and what cannot be told is said."""
+"""Networks fitted to captures and statistics: known truths are found, and unknowable properties are reported."""
 
 import json
 

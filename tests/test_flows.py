@@ -1,4 +1,4 @@
-"""Flows as people have them, from Python: files, pages, arrivals, pauses, conversations."""
+"""Typical flows of users, from Python: files, pages, arrivals, pauses, conversations."""
 
 from __future__ import annotations
 

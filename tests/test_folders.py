@@ -1,4 +1,4 @@
-"""Folders belong to one piece of work, and to one process at a time."""
+"""A folder belongs to one command, and to one process at a time."""
 
 import subprocess
 import sys
@@ -110,7 +110,7 @@ def test_a_finished_study_goes_on_in_its_own_folder(tmp_path):
         Study(name="small", title=title, question="", grids=[]).run(tmp_path, 1)
         page = (tmp_path / "index.html").read_text()
         assert f"<title>{title}" in page
-        # As long as the styles of many figures make it.
+        # As long as with the styles of many figures.
         (tmp_path / "index.html").write_text(
             page.replace("'unsafe-hashes'", f"'unsafe-hashes' {'x' * 9000}", 1)
         )

@@ -1,4 +1,4 @@
-"""Files of strangers: every reader is behind the gate, and no bad file leaves a traceback."""
+"""Untrusted files: every reader is behind the gate, and no bad file causes a traceback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CASES = int(os.environ.get("FAIRWAVE_BAD_FILES", "60"))
 
 @pytest.fixture
 def no_runs(monkeypatch):
-    """Files are read, checked and made into scenarios, but nothing is simulated."""
+    """Files are read, checked and converted to scenarios, but nothing is simulated."""
 
     class NoBatch:
         def __init__(self, *_args, **_named):
@@ -112,7 +112,7 @@ def test_no_damaged_folder_of_results_leaves_a_traceback(forged, results, tmp_pa
     for name, data, right in bad_files("results", results, CASES):
         shutil.copytree(results, tmp_path, dirs_exist_ok=True)
         (tmp_path / "results" / name).write_bytes(data)
-        if forged and name.endswith((".parquet", ".json")):  # as a stranger would: with the right checksums
+        if forged and name.endswith((".parquet", ".json")):  # as an attacker would, with correct checksums
             old, new = (hashlib.sha256(one).hexdigest() for one in (right[name], data))
             sums = tmp_path / "results" / "SHA256SUMS"
             sums.write_text(sums.read_text().replace(old, new))
@@ -350,7 +350,7 @@ OPENING = {
     "read_text", "read_bytes", "ParquetFile", "read_table", "rc_params_from_file", "decompress", "decompressobj",
     "read_graphml", "parse_gml",
 }  # fmt: skip
-"""Methods and functions that take the contents of a file, whatever they belong to."""
+"""Methods and functions that read the contents of a file, of any owner."""
 
 OPENING_OF = {
     "json": {"load", "loads"}, "tomllib": {"load", "loads"}, "pickle": {"load", "loads"},
@@ -398,7 +398,7 @@ BEHIND = {
     "fairwave_video.clips._look": "clip",
     "fairwave_video.clips.Clip.pictures": "clip",
 }
-"""Functions that open files of others, and the kind whose gate is before them."""
+"""Functions that open untrusted files, and the kind of the gate before them."""
 
 OWN = {
     "the engine's answer": (
@@ -426,7 +426,7 @@ OWN = {
     ),
     "Python code of the user, which runs": ("fairwave.laws.registering._fingerprint",),
 }  # fmt: skip
-"""Functions that open files that are no stranger's, by the reason."""
+"""Functions that open trusted files, with the reason."""
 
 
 def is_opening(call):

@@ -1,4 +1,4 @@
-"""What `getStats()` answers of a session, held to W3C's webrtc-stats, and the dump of `chrome://webrtc-internals`."""
+"""`getStats()` of a session, checked against W3C's webrtc-stats, and the dump of `chrome://webrtc-internals`."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MEASURES = {one["measure"]: one for one in ENTRIES if one["measure"]}
 
 
 def letters(term):
-    """A term as it is sorted: words in lower case, without signs."""
+    """The sort key of a term: words in lower case, without signs."""
     return " ".join(re.findall(r"[a-z0-9]+", term.casefold()))
 
 
@@ -44,10 +44,10 @@ def test_entries_are_in_alphabetical_order_each_under_its_letter():
 
 
 def test_every_measure_that_is_listed_has_an_entry_with_its_unit():
-    # In a process of its own, where no other test has added a measure.
+    # In a separate process, because other tests add measures.
     command = [sys.executable, "-m", "fairwave", "list", "measures", "--json"]
     listed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    # What the simulator defines says in `docs/results.md` what it is.
+    # `docs/results.md` explains the simulator's measures.
     names = [
         one["name"]
         for one in listed["measures"]

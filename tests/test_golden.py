@@ -1,7 +1,7 @@
-"""The same scenario and seed leave the same bytes, in the release build as in the debug build.
+"""The same scenario and seed produce the same bytes, in the release build as in the debug build.
 
-The digests of `tests/golden/digests.json` are those that `crates/fairwave-sim/tests/golden.rs` checks in debug; `make
-golden` renews them.
+`crates/fairwave-sim/tests/golden.rs` checks the digests of `tests/golden/digests.json` in debug; `make golden` renews
+them.
 """
 
 from __future__ import annotations

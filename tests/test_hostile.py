@@ -1,4 +1,4 @@
-"""What is asked for in a hostile size, by API and command line: refused at once, with what it would cost."""
+"""Requests of a hostile size, by API and command line: refused immediately, with their cost."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ CORE = [
     # Paired differences of delay, and of rare losses.
     ("files", "delay.call", "difference"), ("pages", "delay.call", "difference"),
     ("rare bursts of losses", "missed.call", "difference"),
-    # What Student's t covered before.
+    # Coverage of Student's t before.
     ("files", "mos.call", "first"), ("files", "mos.call", "difference"), ("pages", "mos.call", "first"),
     ("upload", "mos.call", "difference"), ("errors", "goodput.bulk", "first"), ("errors", "goodput.bulk", "difference"),
     ("pages", "goodput.pages", "difference"), ("files", "goodput.files", "first"),
@@ -62,6 +62,6 @@ def test_experiments_whose_runs_are_all_equal_have_no_interval():
 
 
 def test_students_interval_fails_the_same_test():
-    """The populations can show the difference: before, intervals of five runs were Student's."""
+    """The populations can show the difference: Student's intervals of five runs fail."""
     five = [one for one in checked.coverages() if one.n == 5]
     assert sum(one.student < 88 for one in five) > 20

@@ -1,4 +1,4 @@
-"""Kept runs that were damaged: never a wrong result, never a crash; what is lost is made again, and a line says so."""
+"""Damaged kept runs: never a wrong result, never a crash. Lost runs are made again, with one line of output."""
 
 import json
 import sqlite3
@@ -19,7 +19,7 @@ from fairwave_study.shelf import Shelf, to_plain
 
 @dataclass(frozen=True)
 class NamedScenario:
-    """All that replication asks of a scenario."""
+    """The parts of a scenario that replication uses."""
 
     hash: str
 
@@ -40,7 +40,7 @@ EXPECTED = [float(scenario.hash) * 100 + seed for scenario, seed in JOBS]
 
 
 class JobRequests:
-    """Asks for all jobs, kept in a folder; remembers which had to be made and what was said."""
+    """Requests all jobs, kept in a folder; records the jobs that were made and the messages."""
 
     def __init__(self, folder, version="1", jobs=JOBS):
         self.made, self.said = [], []
@@ -62,13 +62,13 @@ class JobRequests:
 
 @pytest.fixture
 def file(tmp_path):
-    """Where 20 runs are kept."""
+    """A file with 20 kept runs."""
     JobRequests(tmp_path)
     return tmp_path / Folder.FILE
 
 
 def assert_mended(file):
-    """The next command finds everything and has nothing to say."""
+    """The next command finds everything and prints nothing."""
     again = JobRequests(file.parent)
     assert again.is_right
     assert (again.made, again.said) == ([], [])
@@ -87,7 +87,7 @@ def test_a_flipped_bit_anywhere_costs_at_most_runs_that_are_made_again_and_said(
         assert asked.is_right, f"bit {bit}"
         if asked.made and not asked.said:
             unsaid.append(bit)
-        # A row that was read before the damage was found may lie too near to it to be saved.
+        # A row that was read before the damage was found may be too close to it to be saved.
         second = JobRequests(file.parent)
         assert second.is_right
         assert second.said == []
@@ -161,7 +161,7 @@ def test_a_version_that_was_damaged_is_not_taken_for_another_build(file):
 
 
 def without_checksums(file, damage=None):
-    """The same runs as releases before checksums kept them."""
+    """The same runs in the format of releases before checksums."""
     from fairwave.runs.runs_file import unpacked
 
     with closing(sqlite3.connect(file)) as kept:
@@ -217,7 +217,7 @@ def test_a_run_without_checksum_that_kills_its_reader_does_not_kill_the_command(
     begin = subprocess.run
 
     def killed(command, **more):
-        # What a segmentation fault in Arrow leaves: some runs taken over, then the end.
+        # The effect of a segmentation fault in Arrow: some runs are taken over, then the process ends.
         code = (
             "import os, signal, sys; from fairwave.runs import older; read = older._read\n"
             "older._read = lambda rows: os.kill(os.getpid(), signal.SIGSEGV) if rows[0][1] == 4 else read(rows)\n"

@@ -1,4 +1,4 @@
-"""Kept readings that go on after code has changed: only where readings judged again leave the same."""
+"""Kept readings after a change of code: reused only if readings judged again have the same result."""
 
 import json
 import sys

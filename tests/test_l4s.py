@@ -1,4 +1,4 @@
-"""The laboratory's table beside ours: read whole, run as it says, and nothing off without a reason."""
+"""The laboratory's table compared with fairwave's: read completely, run as specified, and deviations have reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab as the command line and report pages hand it over. What is within the page is tested in `lab/`."""
+"""The lab from the command line and report pages. Tests of the page itself are in `lab/`."""
 
 import base64
 import re
@@ -29,7 +29,7 @@ traffic = "voice"
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """A page as `make lab` leaves one, as far as this side sees it."""
+    """A page of `make lab`, reduced to the parts that Python uses."""
     page = tmp_path / "made" / "lab.html"
     page.parent.mkdir()
     page.write_text('<title>lab</title><meta name="fairwave-scenario" content="">', encoding="utf-8")
@@ -60,7 +60,7 @@ main = runpy.run_path({!r})["main"]
 main.__globals__["SOUNDS"] = "nowhere.wav"
 main(Path(sys.argv[1]))
 """
-"""Makes the speech where the system has no recordings either."""
+"""Makes the speech on a system without recordings."""
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")

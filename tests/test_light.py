@@ -1,4 +1,4 @@
-"""A plain installation, without any extra: what works, and what says which extra it needs."""
+"""A plain installation, without any extra: working parts, and messages that name the required extra."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ COMMAND = f"{ALONE}\nfrom fairwave.cli import main\nmain()"
 
 
 def alone(*words, code=COMMAND, folder=None):
-    """Runs Python where no extra is installed."""
+    """Runs Python without any extra."""
     command = [sys.executable, "-c", code, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
 
@@ -173,6 +173,6 @@ def test_every_extra_that_a_message_names_is_one():
 
 
 def test_the_process_of_a_live_run_loads_nothing_that_starts_threads():
-    # Who makes a user namespace must have one thread, and NumPy starts others where there are several cores.
+    # A process that makes a user namespace must have one thread, and NumPy starts several on several cores.
     code = "import sys, fairwave.live.host; print('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout == b"False\n"

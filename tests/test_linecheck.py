@@ -1,4 +1,4 @@
-"""`fairwave measure` and its reflector: who is answered, what is read, what is said."""
+"""`fairwave measure` and its reflector: accepted clients, parsed files, and messages."""
 
 import contextlib
 import json
@@ -48,7 +48,7 @@ COST = wire.COST
 
 @pytest.fixture(autouse=True)
 def cheap_keys(monkeypatch):
-    """Keys are derived at a small cost here; one test checks the real one."""
+    """Keys are derived at a small cost here; one test checks the real cost."""
     monkeypatch.setattr(wire, "COST", 2**4)
 
 
@@ -77,7 +77,7 @@ def handshake(far, plan=SHORT):
 
 
 def everything(connection):
-    """What still comes until the other end closes."""
+    """All bytes until the other end closes."""
     found = b""
     while True:
         try:
@@ -109,12 +109,12 @@ def nothing_comes(made):
 
 
 def next_of(made):
-    """What comes next: a busy machine may take its time."""
+    """The next packet; waits long enough for a busy machine."""
     made.settimeout(5)
     return made.recv(2048)
 
 
-# Who is answered.
+# Accepted and refused clients.
 
 
 def test_another_key_is_refused_with_what_to_do(far):
@@ -160,7 +160,7 @@ def test_load_without_a_session_gets_nothing(far):
         for begin in (
             wire.load_begin(strange, True, 0),
             bytes(begun),  # a session that exists, and a wrong code
-            wire.load_begin(secrets, True, 0),  # whose address has not been shown yet
+            wire.load_begin(secrets, True, 0),  # the session's address has not been confirmed yet
             wire.load_begin(secrets, True, 200),
             wire.MAGIC + b"L" + bytes(200),
         ):
@@ -175,7 +175,7 @@ def test_probes_go_to_an_address_only_after_it_has_sent_back_its_cookie(far):
         own.send(asking(secrets))
         probe, cookie = wire.read_datagram(secrets, next_of(own))
         assert probe.kind == wire.COOKIES
-        forged.send(asking(secrets))  # captured, and sent again from elsewhere
+        forged.send(asking(secrets))  # captured, and sent again from another address
         assert nothing_comes(forged)
         forged.send(asking(secrets, wire.BACK, 0, cookie))
         assert nothing_comes(forged)
@@ -195,7 +195,7 @@ def test_a_peer_that_is_silent_gets_no_more_probes(far, monkeypatch):
         count = 0
         while not nothing_comes(own):
             count += 1
-        assert 1 <= count <= 60  # 15 in 0.3 s, and what the watch's own interval adds
+        assert 1 <= count <= 60  # 15 in 0.3 s, plus the watch's interval
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_one_measurement_at_a_time(far):
 
 
 def test_a_reflector_without_the_key_gets_a_hello_and_no_proof():
-    """So it collects nothing with which it could try keys."""
+    """So it collects nothing for an attack on keys."""
     got = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -242,7 +242,7 @@ def test_idle_connections_keep_nobody_out(far):
     try:
         control, _ = handshake(far)
         control.close()
-        # The oldest were closed, so that the reflector holds a bounded number.
+        # The oldest were closed, which bounds their number.
         idle[0].settimeout(5)
         assert idle[0].recv(1) == b""
     finally:
@@ -292,7 +292,7 @@ def test_what_is_no_reflector_is_named():
             measure(resolved(f"127.0.0.1:{server.getsockname()[1]}"), KEY, SHORT)
 
 
-# Bytes of anybody.
+# Bytes from untrusted senders.
 
 SECRETS = wire.Secrets.derive(bytes(range(32)), bytes(32), bytes(32))
 READERS = (
@@ -317,7 +317,7 @@ SOUND = (
 @given(data=st.data())
 @settings(max_examples=200, deadline=None)
 def test_fuzz_bytes_are_read_or_refused(which, data):
-    """Anything at all, and sound bytes with a few changed: a value or a WireError."""
+    """Arbitrary bytes, and valid bytes with a few changes: a value or a WireError."""
     sound = SOUND[which]
     READERS[which](sound)
     made = data.draw(st.binary(max_size=300))
@@ -487,7 +487,7 @@ def test_numbers_of_a_phase():
     assert (down.lost, down.reordered) == (0, 0)
     assert longest_run(np.asarray([True, True, False, True])) == 2
     assert jitter(np.asarray([0.0, 0.016])) == pytest.approx(0.001)
-    # The mean of the estimates 1 ms and 15/16 ms, as in a simulated call; not the last of them.
+    # The mean of the estimates 1 ms and 15/16 ms, as in a simulated call; not the last one.
     assert jitter(np.asarray([0.0, 0.016, 0.016])) == pytest.approx(0.00096875)
 
 
@@ -564,7 +564,7 @@ def test_a_load_that_ended_early_tells_the_least_rate():
     assert least_rate(line, "up") is None
 
 
-# The network behind it, where the truth is known: the measurement itself is simulated.
+# The network behind the line, with a known truth: the measurement is simulated.
 
 TRUTH = """
 name = "line"
@@ -642,7 +642,7 @@ def test_the_queue_of_a_line_is_found(queue, buffer, family):
 
 
 def several(count=300):
-    """Trips of which one in thirty is lost up, one in fifty down, and one without a direction."""
+    """Round trips: one in thirty is lost up, one in fifty down, and one without a known direction."""
     trips = []
     for number in range(count):
         lost = (
@@ -678,11 +678,11 @@ WRITTEN = (
     '1795651836827689529, "monotonic": 1203494337}, "send": {"wall": 1795651836827696479, "monotonic": 1203501297}}}, '
     '"delay": {"receive": 15465748, "rtt": 32211355, "send": 16745607}, "ipdv": {"receive": -13109}}'
 )
-"""A round trip that irtt 0.9.0 wrote."""
+"""A round trip in the format of irtt 0.9.0."""
 
 
 def test_round_trips_of_zero_are_a_result(tmp_path, fairwave):
-    """The clocks of the file are too coarse: the verdict says so, and there is no responsiveness."""
+    """The clocks of the file are too coarse: the verdict reports it, and there is no responsiveness."""
     trips = [trip(number, up=0, down=0) for number in range(60)]
     for one in trips:
         one["timestamps"]["server"]["send"] = one["timestamps"]["server"]["receive"]
@@ -916,7 +916,7 @@ traffic = "voice"
 
 
 def between_namespaces(folder, queue, up, down):
-    """Measures such a link, and gives back the document of the measurement."""
+    """Measures such a link, and returns the document of the measurement."""
     if (why := missing()) is not None:
         pytest.skip(f"no live run can be made here: {why}")
     file = folder / "line.toml"

@@ -39,7 +39,7 @@ COMMANDS = {
 
 
 def plant(source: Path, out: Path, outside: Path) -> tuple[list[Path], list[Path]]:
-    """Makes `out` with a link in the place of each file of `source`; returns the targets and the subfolders."""
+    """Makes `out` with a link in place of each file of `source`; returns the targets and the subfolders."""
     targets, folders = [], []
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source)
@@ -69,7 +69,7 @@ def test_no_command_writes_through_links(command, tmp_path, fairwave):
     written = {path.relative_to(first).as_posix() for path in first.rglob("*") if path.is_file()}
     assert {".fairwave", ".cache/runs.sqlite", "index.html", "scenario.toml"} <= written
 
-    # Links in the place of files: replaced, or refused.
+    # Links in place of files: replaced, or refused.
     out, outside = tmp_path / "planted", tmp_path / "outside"
     outside.mkdir()
     targets, folders = plant(first, out, outside)
@@ -91,7 +91,7 @@ def test_no_command_writes_through_links(command, tmp_path, fairwave):
     left = [path for path in out.rglob("*") if path.is_symlink()]
     assert not left
 
-    # A link in the place of each folder: refused, nothing written behind it.
+    # A link in place of each folder: refused, nothing written behind it.
     for name in folders:
         elsewhere = tmp_path / "elsewhere"
         shutil.rmtree(out)

@@ -1,4 +1,4 @@
-"""Live runs: real packets between namespaces, for seconds each. Left out, with a word, where none can be made."""
+"""Live runs: real packets between namespaces, for seconds each. Skipped with a reason if namespaces are unavailable."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ from thrice import thrice
 
 FAIRWAVE = [sys.executable, "-m", "fairwave"]
 
-# All of them: a run that is late fails, and one is late where other tests keep the machine busy.
+# All of them, because a late run fails, and other tests on the same machine make runs late.
 pytestmark = pytest.mark.live
 
 LINK = """
@@ -46,7 +46,7 @@ VOICE_TRAFFIC = '{ kind = "voice", codec = "g711" }'
 
 
 def text(flows=VOICE, *, name="live", duration="2 s", queue="capacity = { packets = 50 }"):
-    """A scenario of two hosts and a link of 10 Mb/s."""
+    """A scenario with two hosts and a link of 10 Mb/s."""
     return (
         f'name = "{name}"\nduration = "{duration}"\n'
         + LINK.format(queue=queue)
@@ -61,13 +61,13 @@ def flow(name, transport, traffic='"bulk"'):
 
 @functools.cache
 def why_not():
-    """Why there is nothing to test here."""
+    """The reason to skip these tests, or nothing."""
     return missing()
 
 
 @pytest.fixture(autouse=True)
 def namespaces():
-    """Leaves the test out where no live run can be made."""
+    """Skips the test if live runs are impossible."""
     if why_not():
         pytest.skip(f"no live run can be made here: {why_not()}")
 
@@ -85,7 +85,7 @@ def scenario(tmp_path):
 
 
 def when_calm(command, **named):
-    """Runs a command; again, after a while, where others kept this machine busy and the run was late."""
+    """Runs a command, and repeats it after pauses if the run was late because the machine was busy."""
     for pause in (0.5, 1, 2, 4, None):
         ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
         if pause is None or "The promise of accuracy was not kept" not in ended.stderr:
@@ -218,7 +218,7 @@ def test_the_kernels_tcp_fills_the_link_and_units_come_out_of_it(controller):
     assert units["delay_p50_s"] > 0.010
     assert made.report["books_closed"]
     assert made.troubles == []
-    # The queue drops, and what it drops is sent again; what the kernel does not tell is null.
+    # The queue drops packets, which are sent again. Values that the kernel does not report are null.
     assert 0 < bulk["packets_retransmitted"] <= bulk["dropped"] + 3
     assert bulk["timeouts"] is None
     assert bulk["fast_retransmits"] is None
@@ -308,14 +308,14 @@ def test_programs_on_two_hosts_speak_to_each_other_by_name(scenario):
 
 def test_without_the_scenarios_flows_its_network_is_there_alone(scenario):
     serve = "import socket; c, who = socket.create_server(('', 7)).accept(); print(c.recv(9).decode(), flush=True)"
-    # The network ends with the last command: that one waits until the other has closed.
+    # The network ends with the last command, so this one waits until the other has closed.
     ask = "import socket, time; time.sleep(1.5); s = socket.create_connection(('bob', 7)); s.send(b'hello'); s.recv(1)"
     ended = in_shell(
         *(scenario(), "--no-flows"),
         *("--at", "bob", "--", sys.executable, "-c", serve, "--at", "alice", "--", sys.executable, "-c", ask),
     )
     assert (ended.returncode, ended.stdout) == (0, "hello\n"), ended.stderr
-    # A connection and nothing else: no packet of the scenario's flows.
+    # One connection only: no packet of the scenario's flows.
     packets = int(re.search(r"(\d+) read,", ended.stderr)[1])
     assert 4 <= packets <= 20, ended.stderr
 
@@ -336,13 +336,13 @@ RIGHTS = "grep -E '^(Uid|Gid|Groups|Cap|NoNew)' /proc/self/status"
 
 
 def as_root():
-    """Leaves a test out that needs root and `setpriv`."""
+    """Skips a test that needs root and `setpriv`."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("needs root and setpriv (Debian's package util-linux)")
 
 
 def under_sudo(path, *without):
-    """Has a program tell its rights, as `sudo` would run it for user 4321, without some capabilities of root."""
+    """Runs a program that prints its privileges, as under `sudo` for user 4321, without some capabilities of root."""
     bounding = ["setpriv", *(f"--bounding-set=-{one}" for one in without)] if without else []
     environment = os.environ | {"SUDO_UID": "4321", "SUDO_GID": "4321"}
     command = [*bounding, *FAIRWAVE, "shell", str(path), "--", "/bin/sh", "-c", RIGHTS]
@@ -363,7 +363,7 @@ def test_under_sudo_programs_are_the_users_and_keep_no_right_of_root(scenario):
 @pytest.mark.parametrize(
     ("missing", "refused"),
     [
-        ("sys_admin", "become user 4321 of group 4321"),  # a user namespace is made, which maps root alone
+        ("sys_admin", "become user 4321 of group 4321"),  # a user namespace is made, which maps only root
         ("setuid", "become user 4321 of group 4321"),
         ("setgid", "become user 4321 of group 4321"),
         ("setpcap", "remove capability 0 from its bounding set"),
@@ -405,7 +405,7 @@ def test_an_unknown_host_is_told_which_there_are(scenario):
 
 
 def running(word):
-    """Processes whose command line has a word."""
+    """Processes with a word in their command line."""
     found = []
     for one in Path("/proc").iterdir():
         if one.name.isdigit():
@@ -430,7 +430,7 @@ def namespaces_held(processes=None):
 @pytest.mark.parametrize("how", [None, signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_behind(scenario, how):
     devices, ours = set(Path("/sys/class/net").iterdir()), Path("/proc/self/ns/net").readlink()
-    word = f"{os.getpid()}.{time.monotonic_ns()}"  # how long nobody waits
+    word = f"{os.getpid()}.{time.monotonic_ns()}"  # an unusual duration, to find this process
     path = scenario(flow("bulk", '"host/cubic"') + VOICE, duration="2 s")
     command = [
         *FAIRWAVE,
@@ -447,10 +447,10 @@ def test_nothing_is_left_behind(scenario, how):
         until = time.monotonic() + 20
         while (
             len(running(word)) < 5 and time.monotonic() < until
-        ):  # we, its host, its first process, a shell, who sleeps
+        ):  # this test, its host, its first process, a shell, `sleep`
             time.sleep(0.02)
         assert len(running(word)) >= 5
-        # Tests beside this one have namespaces, too.
+        # Tests in other processes have namespaces, too.
         made = namespaces_held(running(word)) - {ours}
         assert made
         if how is not None:
@@ -497,7 +497,7 @@ def test_a_recording_has_every_packet(scenario, tmp_path, fairwave):
     file = tmp_path / "all.pcapng"
     status, out, _ = fairwave("live", scenario(), "--capture", file, "--json")
     told = json.loads(out)
-    # Others may keep this machine busy: a run that is late fails, and is recorded as a whole all the same.
+    # On a busy machine the run may be late and fail. It is recorded completely all the same.
     assert status == (told["accounts"]["judgement"] == "broken")
     assert told["unrecorded"] is None
     books = told["accounts"]["books"]
@@ -514,7 +514,7 @@ def test_a_recording_has_every_packet(scenario, tmp_path, fairwave):
 def test_live_leaves_the_tables_and_the_page_that_run_leaves(scenario, tmp_path, fairwave):
     out = tmp_path / "out"
     status, said, error = fairwave("live", scenario(), "--out", out, "--overwrite", "--beside")
-    assert status == 0, error  # again if others keep this machine busy: the run is late, and fails
+    assert status == 0, error  # repeated on a busy machine, because a late run fails
     assert "live and simulated" in said
     assert "OUTSIDE" not in said
     assert (out / "flows.parquet").exists()
@@ -524,7 +524,7 @@ def test_live_leaves_the_tables_and_the_page_that_run_leaves(scenario, tmp_path,
 
 
 def stopped_by_ctrl_c(path, out):
-    """Stops a live run as soon as it has begun; its status and what it said."""
+    """Stops a live run as soon as it has begun; returns its status and its output."""
     command = [*FAIRWAVE, "live", str(path), "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
         said = ""
@@ -547,7 +547,7 @@ def test_ctrl_c_promises_nothing_that_a_live_run_cannot_keep(scenario, tmp_path)
 
 @pytest.fixture
 def unsimulated(monkeypatch):
-    """No simulation is made in this process."""
+    """Fails if this process makes a simulation."""
 
     def refuse(*_, **__):
         raise AssertionError("a live run was simulated")
@@ -579,7 +579,7 @@ def test_a_live_page_draws_what_was_recorded_live_and_begins_with_the_promise(sc
     assert "The figures show what this live run recorded" in page
     assert "The figures show the run with seed" not in page
     assert "same bytes on any machine" not in page
-    # The queue that is drawn is that of the run whose tables stand beside it.
+    # The drawn queue belongs to the same run as the tables next to it.
     series = pl.read_parquet(out / "series.parquet").with_columns(pl.col("name", "kind").cast(pl.String))
     queue = series.filter((pl.col("kind") == "queue_packets") & (pl.col("name") == "alice>bob"))
     drawn = pl.read_parquet(out / "figures" / "series.parquet")
@@ -661,7 +661,7 @@ def test_a_queue_tells_four_thousand_conversations_between_two_hosts_apart():
     # One packet each: none shares its flow with another.
     assert flows["packets_sent"].to_list() == [1] * 4096
     counted = {row["group"]: row["flows"] for row in made.results.groups.to_pylist()}
-    # That nobody listens is told in a conversation of its own.
+    # The reports of closed ports are a separate conversation.
     assert counted == {"voice": 0, "programs alice-bob": 4097}
 
 

@@ -1,4 +1,4 @@
-"""Real programs behind a live network: how they are set up, and what is read out of their recordings and statistics."""
+"""Real programs over a live network: their set-up, and the evaluation of their recordings and statistics."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def recording(tmp_path):
 
 
 def call(lost=(), packets=20, first=65530, delay=0.03):
-    """A call's blocks: packets every 20 ms, some of them lost, whose numbers pass the end of 16 bits."""
+    """A call's blocks: packets every 20 ms, some of them lost, with numbers that wrap at 16 bits."""
     found = []
     for number in range(packets):
         datagram = udp(ALICE, BOB, rtp(first + number, 160 * number + 2**32 - 800))
@@ -89,7 +89,7 @@ def test_a_stream_is_read_with_delay_and_loss_over_the_end_of_its_numbers(record
     assert np.array_equal(np.diff(stream.sequence), np.ones(19))
     assert np.array_equal(np.diff(stream.timestamp), np.full(19, 160))
     assert np.flatnonzero(np.isnan(stream.arrived_s)).tolist() == [0, 5, 6, 19]
-    # The last may be under way still.
+    # The last may still be in flight.
     assert (len(stream.sequence), len(stream.settled.sequence), stream.lost) == (20, 19, 3)
     assert stream.runs_of_loss == [1, 2]
     assert stream.delay_s == pytest.approx([0.03] * 16)
@@ -185,7 +185,7 @@ def test_what_cannot_be_rated_is_refused():
 
 @pytest.fixture(scope="module")
 def speech():
-    """Ten talkspurts that are unlike each other, with pauses between: noise through a filter, swelling and fading."""
+    """Ten different talkspurts with pauses: filtered noise that swells and fades."""
     draw = np.random.default_rng(7)
     parts = []
     for _ in range(10):
@@ -201,7 +201,7 @@ def coded(samples):
 
 def test_a_recording_is_laid_beside_the_original_talkspurt_by_talkspurt(speech):
     heard = coded(speech)
-    # It begins 321 ms late, waits 80 ms in the third pause, and leaves 40 ms of the sixth out.
+    # The recording begins 321 ms late, waits 80 ms in the third pause, and omits 40 ms of the sixth.
     third, sixth = 3 * 12000 - 2000, 6 * 12000 - 2000
     parts = [np.zeros(2568), heard[:third], np.zeros(640), heard[third:sixth], heard[sixth + 320 :]]
     found = align(speech, np.concatenate(parts).astype(np.int16))
@@ -251,9 +251,9 @@ def test_configurations_say_what_a_call_needs(tmp_path):
     made.write()
     alice, bob = ((tmp_path / name / "config").read_text().splitlines() for name in ("alice", "bob"))
     assert f"audio_source aufile,{tmp_path / 'said.wav'}" in alice
-    assert "audio_source aubridge,ear" in bob  # what it hears
+    assert "audio_source aubridge,ear" in bob  # the received sound
     for lines, name in ((alice, "alice"), (bob, "bob")):
-        assert "rtp_tos 184" in lines  # EF, by which queues know voice
+        assert "rtp_tos 184" in lines  # EF, by which queues identify voice
         assert f"audio_buffer {baresip.BUFFER_MS[0]}-{baresip.BUFFER_MS[1]}" in lines
         assert f"snd_path {tmp_path / name}" in lines
         assert {f"module {one}.so" for one in baresip.MODULES} <= set(lines)
@@ -300,7 +300,7 @@ def test_what_a_session_says_stands_beside_what_the_router_saw(recording, tmp_pa
         statistics("outbound-rtp", 99, packetsSent=20, bytesSent=3200),
         statistics("remote-inbound-rtp", 98, packetsLost=1, roundTripTime=0.071),
     ]
-    # A second stream of the kind: what is sent again.
+    # A second stream of the same kind: retransmissions.
     receiver = [
         statistics("inbound-rtp", 5, packetsReceived=1, packetsLost=0, jitter=0),
         statistics("inbound-rtp", 99, packetsReceived=19, packetsLost=1, jitter=96),
@@ -317,7 +317,7 @@ def test_what_a_session_says_stands_beside_what_the_router_saw(recording, tmp_pa
     assert found["packets lost"] == found["lost, as reported to the sender"] == (1, 1)
     assert found["round trip, smoothed; median (ms)"] == (pytest.approx(71.0), pytest.approx(70.0))
     assert found["round trip, slowest (ms)"] == (None, pytest.approx(70.0))
-    assert found["jitter (ms)"][0] == pytest.approx(2.0)  # 96 of 48 000 units a second
+    assert found["jitter (ms)"][0] == pytest.approx(2.0)  # 96 of 48 000 units per second
     assert stats._ms(0.002, 48_000) == pytest.approx(2.0)  # a browser's seconds
     with pytest.raises(RecordingError, match="not in the recording"):
         stats.compare_ends([statistics("outbound-rtp", 1)], receiver, streams(file), {})
@@ -394,7 +394,7 @@ def test_baresip_calls_baresip_and_what_it_hears_is_what_was_said(speech, tmp_pa
     made = live(fairwave.load(EXAMPLES / "call.toml").with_overrides(changes), recording=file)
     assert made.report["books_closed"]
     side = live_call.live_side("live", made, file, "call-s0", read(telephones.heard).samples, speech)
-    # Voice is known by its code point, and Drop-Sel drops from the downloads, whose class holds most.
+    # Queues identify voice by its code point, and Drop-Sel drops from the downloads, the class that uses most.
     assert np.isnan(side.delay_s).sum() == 0
     assert made.report["books"]["dropped"] > 0
     assert len(side.delay_s) > 300
@@ -403,13 +403,13 @@ def test_baresip_calls_baresip_and_what_it_hears_is_what_was_said(speech, tmp_pa
     assert side.sound.level_dbov == pytest.approx(align(speech, speech).level_dbov, abs=1.0)
     assert side.delay_s.mean() < side.mouth_to_ear_s < 1.0
     assert 1.0 < side.rating.mos < 4.5
-    # What the callee recorded is what it sent back, packet by packet: so the common clock says when it heard what.
+    # The callee's recording equals the packets that it sent back, so the common clock relates sound and time.
     _, back = live_call.find_directions(streams(file), "call-s0")
     sent = codec("g711u").decode(np.frombuffer(b"".join(back.payload), np.uint8)).astype(float)
     recorded = read(telephones.heard).samples.astype(float)
     assert len(sent) == len(recorded)
-    # As near as G.711 comes: half a step, of 16 in each doubling.
+    # Within G.711's precision: half a step, with 16 steps in each doubling.
     assert (np.abs(sent - recorded) <= np.abs(recorded) / 16 + 16).all()
-    # And it came back to who said it.
+    # The speech returned to its sender.
     assert align(speech, read(telephones.came_back).samples).found > 0.8
     assert len(side.cells) == len(live_call.MEASURES)

@@ -1,4 +1,4 @@
-"""Controllers of ours in the kernel: what is said where they cannot be, and that they follow their laws."""
+"""Fairwave's controllers in the kernel: messages if they are unavailable, and conformance to their laws."""
 
 import functools
 import itertools
@@ -20,13 +20,13 @@ from thrice import thrice
 
 @functools.cache
 def why_not():
-    """Why no controller can be tried here."""
+    """The reason why controllers cannot be tested here, or nothing."""
     return kernel.missing() or no_live()
 
 
 @pytest.fixture
 def loaded():
-    """Loads controllers under names of the test's own, and takes them away again."""
+    """Loads controllers under unique names, and removes them again."""
     if why_not():
         pytest.skip(f"no controller can be brought into the kernel here: {why_not()}")
     names = (f"fw_t{os.getpid()}_{number}" for number in itertools.count())
@@ -48,7 +48,7 @@ def loaded():
 
 
 def transport(name):
-    """The table that names a controller of the kernel."""
+    """The table of a controller in the kernel."""
     return f'{{ name = "host/tcp", controller = "{name}" }}'
 
 
@@ -147,7 +147,7 @@ def test_the_verifiers_last_lines_are_shown_and_all_on_request(monkeypatch, tmp_
 
 
 def test_a_killed_load_leaves_no_file_behind(monkeypatch, tmp_path):
-    # Tools that say what files there are while they run: bpftool gives types, clang an object, bpftool takes it.
+    # Tools that list the existing files while they run: bpftool writes types, clang an object, bpftool reads it.
     temporary, seen = tmp_path / "tmp", tmp_path / "seen"
     temporary.mkdir()
     tools = tmp_path / "tools"
@@ -168,7 +168,7 @@ def test_a_killed_load_leaves_no_file_behind(monkeypatch, tmp_path):
     monkeypatch.setattr(kernel, "missing", lambda **_: None)
     with pytest.raises(RunError, match="the kernel does not take the controller"):
         kernel.load("aimd", name="fw_none")
-    # Each tool read what the one before it made, and a kill at any moment would have left nothing.
+    # Each tool read the file of the one before, and a kill at any moment would have left no file.
     assert seen.read_text() == "types\nan object\n"
 
 
@@ -249,7 +249,7 @@ while c.recv(1 << 20): pass
 
 
 def windows(controller, seconds, tmp_path, **network):
-    """Time, state, threshold, window and round trip of a connection as the kernel tells of them, every 4 ms."""
+    """Time, state, threshold, window and round trip of a connection from the kernel, every 4 ms."""
     out = tmp_path / "windows"
     told = f"import sys; sys.stdout = open({str(out)!r}, 'w')\n{PROGRAM}"
     words = {
@@ -268,7 +268,7 @@ RECOVERY = 3
 
 
 def decreases(rows):
-    """Window before and threshold after each loss but slow start's."""
+    """Window before and threshold after each loss except slow start's."""
     pairs = itertools.pairwise(rows)
     return [(a[3], b[2]) for a, b in pairs if b[1] == RECOVERY != a[1] and a[3] > a[2]]
 
@@ -300,7 +300,7 @@ def test_gamma_leaves_the_knee_and_loses_nothing_once_slow_start_is_over(loaded,
     late = [row for row in rows if row[0] > rows[0][0] + 1.5]
     assert all(row[1] == 0 for row in late), "no recovery"
     drops = [b[3] / a[3] for a, b in itertools.pairwise(late) if b[3] < a[3]]
-    # The buffer is the delay-bandwidth product: γ of Eq. (16) is about 2/3.
+    # The buffer is the bandwidth-delay product: γ of Eq. (16) is about 2/3.
     assert len(drops) >= 3
     for one in drops:
         assert one == pytest.approx(2 / 3, abs=0.06), drops
@@ -318,7 +318,7 @@ def test_delta_is_gained_while_the_queue_is_nearly_empty(loaded, tmp_path):
         assert round_trips > 5
         return sum(b[3] - a[3] for a, b in pairs) / round_trips
 
-    # Slow start's loss lowers the window far below the knee, where nothing is queued.
+    # Slow start's loss lowers the window far below the knee, to a level without a queue.
     with_delta = rate(loaded("gamma-delta", beta=0.1, delta=6.0))
     without = rate(loaded("gamma", beta=0.1))
     assert with_delta == pytest.approx(6.0, rel=0.25)

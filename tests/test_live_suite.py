@@ -1,4 +1,4 @@
-"""Live beside simulated: the page is what its numbers say, and a minute of its cases is run anew where that can be."""
+"""Real packets compared with simulations: the page matches its numbers, and a minute of its cases runs if possible."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_minute_of_the_suite_is_as_its_page_says() -> None:
     reasons = explanations.read(suite.REASONS)
     left = QUICK
     assert len(left) == 4
-    # What differs by chance, or because others use the machine, does not differ twice again.
+    # Differences by chance or by load of the machine do not occur three times.
     for pause in (0, *PAUSES_S):
         time.sleep(pause)
         with ThreadPoolExecutor(suite.AT_ONCE) as pool:

@@ -1,4 +1,4 @@
-"""Runs with hundreds of flow groups: one pass measures all, and people see the worst."""
+"""Runs with hundreds of flow groups: one pass measures all, and the output shows the worst."""
 
 import math
 import re
@@ -69,7 +69,7 @@ def test_several_runs_keep_their_own_numbers():
 
 
 def passes(groups, monkeypatch):
-    """How many passes over columns the verdict and the first ten groups take."""
+    """Counts the passes over columns for the verdict and the first ten groups."""
     results = load(many_groups(groups, calls=2, duration_s=2)).run(1)
     counted = Counter()
     whole = Parts._sum

@@ -1,4 +1,4 @@
-"""Media sessions from outside: what a call over WebRTC does on paths of which the answer is known."""
+"""Media sessions from outside: calls over WebRTC on paths with a known result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WEBRTC = {"name": "webrtc"}
 
 
 def scenario(rate="2 Mb/s", seconds=30, traffic="media", transport="webrtc", count=1, warmup=0, **link):
-    """A session over one link and back."""
+    """A session over one link with its reverse direction."""
     table = {"from": "a", "to": "b", "rate": rate, "delay": "20 ms", **link}
     return fairwave.Scenario.from_dict(
         {
@@ -171,7 +171,7 @@ def test_a_session_is_never_the_reason_why_a_link_is_called_overloaded(tmp_path)
 def controllers():
     @fairwave.rate_controller("half-of-most")
     class Half(fairwave.RateController):
-        """Half of what the encoders can use."""
+        """Half of the rate that the encoders can use."""
 
         share: float = fairwave.parameter(0.5, least=0.01, most=1, doc="Share of the most.")
 

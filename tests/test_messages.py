@@ -1,4 +1,4 @@
-"""Messages for inputs that fairwave cannot use: short, and what they suggest is right."""
+"""Messages for inputs that fairwave cannot use: short, and with correct suggestions."""
 
 import gzip
 import json
@@ -59,14 +59,14 @@ FILES = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with one scenario, in which commands run."""
+    """A working folder with one scenario."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "calls.toml").write_text(TEXT, encoding="utf-8")
     return tmp_path
 
 
 def fits(message):
-    """Whether a message fits on a screen: lines that are too long wrap, and do not fill it more than once."""
+    """Whether a message fits on a screen after its long lines are wrapped."""
     lines, columns = SCREEN
     return len(message.splitlines()) <= lines and len(message) <= lines * columns
 
@@ -106,7 +106,7 @@ def test_a_file_in_place_of_a_command_names_the_command_that_reads_it(fairwave, 
     ],
 )
 def test_commands_that_read_other_files_say_which_one_they_got(fairwave, folder, command, name):
-    """Each kind of file is refused by every command that cannot read it, and by none that the message names."""
+    """Each kind of file is refused by every command that cannot read it, and by no command in the message."""
     place(folder, name)
     status, _, err = fairwave(*command.split(), name)
     if status == 0:
@@ -277,7 +277,7 @@ def test_a_value_of_another_tool_is_answered_with_what_it_is_here(key, value, sa
 
 
 def test_no_suggestion_is_a_word_of_another_tool():
-    """What a remedy writes as a value of a key is a name that this key takes."""
+    """A value in a remedy is a name that its key accepts."""
     from fairwave import _native
 
     names = {kind: {name for name, _ in each} for kind, each in _native.names().items()}

@@ -1,4 +1,4 @@
-"""Mistakes at the command line: each ends in one sentence that says what to write, never in a traceback."""
+"""Mistakes at the command line: each ends with one sentence that names the remedy, never with a traceback."""
 
 import os
 import struct
@@ -39,7 +39,7 @@ CAPTURE += struct.pack(">BBHIBBH", 0x45, 0, 28, 0, 64, 17, 0) + bytes(8) + struc
 
 @pytest.fixture
 def calls(tmp_path, monkeypatch):
-    """A scenario file, in the folder in which the command runs."""
+    """A scenario file, in the command's working folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "calls.toml").write_text(TEXT, encoding="utf-8")
     (tmp_path / "night.pcap").write_bytes(CAPTURE)
@@ -49,7 +49,7 @@ def calls(tmp_path, monkeypatch):
 
 
 def sentence(status, err):
-    """The error of a command that was refused: one, and no traceback."""
+    """The single error of a refused command, without a traceback."""
     errors = [line for line in err.splitlines() if line.startswith("error:")]
     assert status in (1, 2), (status, err)
     assert "Traceback" not in err, err
@@ -298,7 +298,7 @@ class Quitter(fairwave.Controller):
 
 
 def alone(folder, law, *words):
-    """A command in a process of its own, with a file of laws."""
+    """Runs a command in a separate process with a file of laws."""
     (folder / "law.py").write_text(law, encoding="utf-8")
     return subprocess.run(
         [sys.executable, "-m", "fairwave", *words, "--laws", "law.py"],
@@ -371,14 +371,14 @@ ODD = [
     "é",
     ".",
 ]
-"""What somebody may type, or a script may paste, in the place of any option's value."""
+"""Values that users type or scripts paste, for any option."""
 
 SLOW = {"--out", "--speech"}
 FEW = ["", "\x00", "calls.toml", "calls.toml/x"]
-"""Options whose values cost a whole page, and what is tried of them."""
+"""Options with expensive values, and the values to try for them."""
 
 TOO_MUCH = {"--for", "--in", "--fairwave"}
-"""Options that would begin something long, or write where the test does not want it."""
+"""Options that would start something long, or write to other places."""
 
 
 def options():
@@ -419,7 +419,7 @@ FIRST = {
 
 @pytest.mark.parametrize(("command", "option"), options())
 def test_no_value_of_any_option_leaves_a_traceback(fairwave, calls, monkeypatch, command, option):
-    """Whatever stands in an option's place, the command does its work or ends with a sentence."""
+    """With any value of an option, the command works or ends with a sentence."""
     import webbrowser
 
     from fairwave import live

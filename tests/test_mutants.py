@@ -1,4 +1,4 @@
-"""The sample of broken laws: drawn the same each time, counted rightly, and no survivor without a reason."""
+"""The sample of broken laws: drawn the same each time, counted correctly, and no survivor without a reason."""
 
 from __future__ import annotations
 

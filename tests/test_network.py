@@ -1,4 +1,4 @@
-"""Calls across a whole network: topologies, demands, routes, answers."""
+"""Calls across a whole network: topologies, demands, routes, results."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_file_becomes_an_explicit_scenario_whose_groups_are_pairs(square):
 
 
 def test_offered_loads_are_what_the_planned_flows_offer(square):
-    """The estimate of a link's load beside the flows that are drawn: the mean of ten seeds, within 10 %."""
+    """Compares the estimated load of a link with the drawn flows: the mean of ten seeds, within 10 %."""
     network = changed(square, duration="200 s")
     bits = 0.0
     for seed in range(10):
@@ -295,7 +295,7 @@ DEFAULTS = {
 
 
 def written(table, key, value):
-    """A table with a key, and without it."""
+    """A table with and without a key."""
     first, _, second = key.partition(".")
     without = {name: one for name, one in table.items() if name != first}
     if not second:
@@ -311,7 +311,7 @@ def written(table, key, value):
 
 @pytest.mark.parametrize("key", DEFAULTS)
 def test_a_key_left_out_is_its_default(square, key):
-    """Whole and link by link; a short run with links that are loaded."""
+    """As a whole and link by link; a short run with loaded links."""
     table = language.parse((square / "net.toml").read_text(encoding="utf-8"))
     table |= {"duration": "4 s", "demands": {"load": "12 Mb/s"}}
     said, left_out = (language.parse_table(one, square) for one in written(table, key, DEFAULTS[key]))
@@ -376,7 +376,7 @@ def answered(tmp_path_factory):
 
 
 def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered):
-    """A to C is offered 2.25 Mb/s on links of 2 Mb/s; C to A 0.75."""
+    """A to C offers 2.25 Mb/s on links of 2 Mb/s; C to A 0.75."""
     network, found, _ = answered
     assert found.pairs["C", "A"].mos.mean > 3.6
     assert found.pairs["C", "A"].band == "undecided", "the interval of three runs reaches below 3.60"
@@ -518,7 +518,7 @@ def alone(network, name):
 
 
 def arrivals(flow):
-    """Flows that arrive in a second."""
+    """Mean number of arriving flows per second."""
     table = flow["arrivals"]
     return float((table if isinstance(table, str) else table["rate"]).split()[0])
 
@@ -601,7 +601,7 @@ def test_what_hosts_add_counts_once_for_a_path(square):
 
 
 def test_a_link_that_one_link_brings_all_to_waits_least(square):
-    """All that crosses B>C comes over A>B, which has the same rate; what crosses A>B begins there."""
+    """All traffic of B>C arrives over A>B, which has the same rate; traffic of A>B begins there."""
     network = changed(square)
     assert alone(network, "B>C").wait_s < alone(network, "A>B").wait_s / 10
 
@@ -629,7 +629,7 @@ def test_quantiles_of_waits_are_those_of_the_packets_that_arrived_after_the_warm
 
 
 class Counted(dict):
-    """Keeps runs, and counts those that were asked for and not there."""
+    """Keeps runs, and counts requests for missing ones."""
 
     made = 0
 
@@ -642,7 +642,7 @@ class Counted(dict):
 
 
 def test_link_by_link_is_like_the_whole(answered):
-    # A few files load each link, so three seeds would leave ± 0.7 to chance.
+    # A few files load each link, so three seeds would have a random error of ± 0.7.
     network, seeds = answered[0], list(range(1, 17))
     whole = measuring.together(measuring.run(network, [network.scenario], seeds)[0])
     found = measuring.together(decomposing.run(network, seeds))
@@ -726,7 +726,7 @@ def test_a_pair_whose_interval_touches_several_bands_counts_apart():
 
 
 def test_a_wider_link_that_moves_no_call_makes_no_difference_that_counts(answered):
-    """All calls move by 0.02 MOS: certain, and nobody notices."""
+    """All calls move by 0.02 MOS: significant, but imperceptible."""
     network, found, _ = answered
     moved = [
         replace(run, pairs={name: replace(pair, mos=pair.mos + 0.02) for name, pair in run.pairs.items()})

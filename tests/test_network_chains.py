@@ -17,7 +17,7 @@ SEEDS = list(range(1, 9))
 
 
 def network_of(tmp_path, edges, demands, *, load, **more):
-    """A network of links with 10 Mb/s and 2 ms if nothing else is given; 30 % of the load are calls."""
+    """A network of links with 10 Mb/s and 2 ms by default; 30 % of the load are calls."""
     graph = nx.Graph()
     for ends, rate in edges.items():
         graph.add_edge(*ends, delay_ms=2.0, rate_bps=rate)
@@ -41,7 +41,7 @@ def chain(nodes="ABCD", rate=1e7):
 
 
 def both_ways(network):
-    """The answer link by link, that of the whole network, and the number of simulated links."""
+    """The results link by link and of the whole network, and the number of simulated links."""
     links = decomposing.Decomposition(SEEDS)
     found = measuring.together(links.answer([network])[0])
     whole = measuring.together(measuring.run(network, [network.scenario], SEEDS)[0])
@@ -65,7 +65,7 @@ def test_later_links_of_a_chain_are_not_simulated_and_add_no_queue(tmp_path):
 
 
 def test_a_little_traffic_of_a_node_does_not_bring_the_queue_of_the_link_before_again(tmp_path):
-    """At B, 0.2 Mb/s join what A sends. So B>C is simulated, behind A>B. Small files leave little to chance."""
+    """At B, 0.2 Mb/s join A's traffic. So B>C is simulated, behind A>B. Small files reduce random variation."""
     mix = [{"kind": "calls", "share": "30 %"}, {"kind": "downloads", "size": "50 kB", "share": "70 %"}]
     more = {"duration": "62 s", "mix": mix}
     network = network_of(tmp_path, chain("ABC"), {"AC": 44, "BC": 1}, load="8.5 Mb/s", **more)
@@ -76,7 +76,7 @@ def test_a_little_traffic_of_a_node_does_not_bring_the_queue_of_the_link_before_
 
 
 def test_calls_that_a_busy_link_gets_come_over_the_link_before(tmp_path):
-    """Of 30 calls that A>B brings to B>C a fixed number is rated. Together with others they offer what they offer."""
+    """A fixed number of the 30 calls from A>B to B>C is rated. All calls together keep their offered load."""
     network = network_of(tmp_path, chain("ABC"), {"AC": 8, "BC": 1}, load="9 Mb/s")
     link = alone(network, "B>C")
     flows = {flow["name"]: flow for flow in link.scenario().to_dict()["flow"]}
@@ -125,7 +125,7 @@ def test_access_links_can_leave_nothing_to_simulate(tmp_path):
     ],
 )
 def test_a_link_that_does_more_than_queue_is_simulated(tmp_path, more, is_plain):
-    """With 0.5 Mb/s on 10 Mb/s nothing else is a reason to simulate it."""
+    """With 0.5 Mb/s on 10 Mb/s there is no other reason to simulate it."""
     network = network_of(
         tmp_path, chain("ABC"), {"AC": 1}, load="0.5 Mb/s", link=[{"between": ["B", "C"], **more}]
     )
@@ -144,7 +144,7 @@ def test_a_jittery_link_with_room_delays_calls_as_in_the_whole_network(tmp_path)
 
 
 def test_a_much_faster_link_before_is_no_limit_and_costs_no_packets(tmp_path):
-    """1 Gb/s carries 800 Mb/s to elsewhere and 8 Mb/s to a link of 10 Mb/s."""
+    """1 Gb/s carries 800 Mb/s to another node and 8 Mb/s to a link of 10 Mb/s."""
     edges = {"AB": 1e9, "BC": 1e7, "BD": 1e9}
     network = network_of(tmp_path, edges, {"AC": 1, "AD": 100}, load="808 Mb/s")
     data = alone(network, "B>C").scenario().to_dict()
@@ -156,7 +156,7 @@ def test_a_much_faster_link_before_is_no_limit_and_costs_no_packets(tmp_path):
 
 
 def test_a_full_faster_link_before_is_slower_by_what_it_carries_elsewhere(tmp_path):
-    """Of 1 Gb/s other traffic takes 960 Mb/s: TCP finds less than ten times the link's rate there."""
+    """Other traffic takes 960 Mb/s of 1 Gb/s, which leaves TCP less than ten times the link's rate."""
     edges = {"AB": 1e9, "BC": 1e7, "BD": 1e9}
     network = network_of(tmp_path, edges, {"AC": 1, "AD": 120}, load="968 Mb/s")
     data = alone(network, "B>C").scenario().to_dict()
@@ -174,7 +174,7 @@ def test_two_mixes_of_calls_are_refused_before_a_link_is_simulated(tmp_path, mon
 
 
 def test_acknowledgements_of_the_other_direction_cross_a_link(tmp_path):
-    """In the whole network they take a little more, as packets after a loss are acknowledged one by one."""
+    """In the whole network they take a little more, because packets after a loss are acknowledged one by one."""
     network = network_of(tmp_path, chain("AB"), {"AB": 1}, load="8 Mb/s")
     both = network_of(tmp_path, chain("AB"), {"AB": 1, "BA": 1}, load="16 Mb/s")
     (acks,) = [flow for flow in alone(both, "B>A").scenario().to_dict()["flow"] if flow["name"] == "acks_x-y"]
@@ -184,7 +184,7 @@ def test_acknowledgements_of_the_other_direction_cross_a_link(tmp_path):
 
 
 def test_gaps_of_calls_are_those_of_the_links_of_their_path(tmp_path):
-    """The second link loses everything for 0.8 s, every 20 s in the mean."""
+    """The second link loses everything for 0.8 s, every 20 s on average."""
     loss = {"model": "markov", "good": "20 s", "bad": "800 ms"}
     mix = [{"kind": "calls", "share": 1}]
     link = [{"between": ["B", "C"], "loss": loss}]

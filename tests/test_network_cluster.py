@@ -1,4 +1,4 @@
-"""A network link by link on two workers of a cluster, one of which is killed: the same bytes as on one machine."""
+"""A network link by link on two workers of a cluster, with one killed: the same bytes as on one machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLES = ("pairs.parquet", "links.parquet", "network.graphml", "pairs.csv", "lin
 
 
 def started(folder, *more):
-    """The command, with 60 seeds: each link that is loaded is 60 runs."""
+    """The command, with 60 seeds: each loaded link has 60 runs."""
     folder.mkdir()
     nx.write_graphml(graph(), folder / "net.graphml")
     (folder / "demands.csv").write_text("from,to,demand\nA,C,3\nC,A,1\n", encoding="utf-8")

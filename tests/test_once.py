@@ -1,4 +1,4 @@
-"""What several processes of tests need is made once."""
+"""Preparations that several test processes need run once."""
 
 import pytest
 

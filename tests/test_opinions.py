@@ -1,4 +1,4 @@
-"""The third and fourth opinions without ns-3 or root: what they are told, what is read of them, the relay."""
+"""The third and fourth opinions without ns-3 or root: their input, their parsed output, the relay."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ STAGE = {"rate": "500 kb/s", "burst": "10 kB"}
 
 
 def network(near: dict[str, object], **flow: object) -> dict[str, object]:
-    """Two hosts at two routers, with a second way between these."""
+    """Two hosts at two routers, with a second path between the routers."""
     pairs = [("a", "r1", near), ("r1", "r2", {}), ("r2", "b", {}), ("r1", "r3", {}), ("r3", "r2", {})]
     links = [
         {"from": one, "to": other, "rate": "1 Mb/s", "delay": "5 ms"} | more for one, other, more in pairs
@@ -266,7 +266,7 @@ def test_fairwave_answers_with_the_kernels_measures() -> None:
     assert sum(ours[f"goodput_mbps/{name}"] for name in one.flows) == pytest.approx(
         20 * 1448 / 1514, rel=0.02
     )
-    # The path 40 ms, a full buffer another 40, a lone segment's acknowledgement 40 later.
+    # The path takes 40 ms, a full buffer another 40, a lone segment's acknowledgement 40 more.
     assert all(40 < ours[f"rtt_ms/{name}"] <= ours[f"rtt_p95_ms/{name}"] < 120 for name in one.flows)
 
 
@@ -303,7 +303,7 @@ def test_shares_are_parts_of_the_goodput_of_all() -> None:
 def test_the_model_of_bbr_beside_cubic_is_that_of_its_paper_and_half_the_link_with_the_path_counted() -> None:
     depths = (2, 4, 16, 32)
     assert [round(sharing.modelled(depth), 2) for depth in depths] == [0.78, 0.63, 0.49, 0.44]
-    # In ProbeRTT a full queue, 200 ms and a round trip pass every ten seconds.
+    # In ProbeRTT, every ten seconds: a full queue, 200 ms and a round trip.
     assert [round(sharing.with_the_path(depth), 3) for depth in depths] == [0.484, 0.48, 0.456, 0.424]
 
 

@@ -40,7 +40,7 @@ delay = "10 ms"
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with scenarios, in which commands run."""
+    """A working folder with scenarios."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "calls.toml").write_text(CALLS, encoding="utf-8")
     (tmp_path / "team.toml").write_text(TEAM, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Opus in calls and sessions: factors that are determined here, where they appear, and the experiment behind them."""
+"""Opus in calls and sessions: the measured factors, their use, and their experiment."""
 
 import json
 import math
@@ -58,7 +58,7 @@ def test_fairwave_has_the_published_factors(rate):
 
 
 def test_the_kept_scores_give_the_published_factors():
-    """The fit alone; the intervals need its bootstrap."""
+    """The fit alone, without the bootstrap that intervals need."""
     fit = opus_fit.fit(KEPT["conditions"], np.arange(len(KEPT["clips"])))
     for rate, published in RATES.items():
         found = fit.ie[int(rate)], fit.bpl[int(rate), False], fit.bpl[int(rate), True]
@@ -133,7 +133,7 @@ def test_the_quick_spectrogram_gives_the_scores_of_visqol():
 @needs_scoring
 @pytest.mark.skipif(Recordings().digit_model() is None, reason="the recordings are not there (make setup)")
 def test_a_cell_of_the_experiment_repeats():
-    """Three English clips by Opus at 24 kb/s with 10 % lost: ViSQOL's scores lie in the interval of the kept scores."""
+    """Three English clips by Opus at 24 kb/s with 10 % loss: ViSQOL's scores are in the interval of the kept scores."""
     wanted = experiment.Condition("opus-24", loss=10, reported=10)
     kept = next(one for one in KEPT["conditions"] if {**one, **wanted.__dict__} == one)
     try:

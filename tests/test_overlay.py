@@ -1,4 +1,4 @@
-"""Saved folders laid over each other, and pages of sweeps and searches from the command line."""
+"""Overlays of saved folders, and pages of sweeps and searches from the command line."""
 
 import json
 import re
@@ -111,7 +111,7 @@ def test_what_cannot_be_laid_over_is_refused_with_what_to_write(work, capsys, wo
 
 
 def _older(work):
-    """A folder as another version left it: a column less, and no checksums."""
+    """A folder of another version: without one column and without checksums."""
     import pyarrow.parquet as pq
 
     shutil.copytree(work / "fast", work / "older")
@@ -169,7 +169,7 @@ def test_a_sweep_leaves_a_page_with_its_answer_curves_and_tables(work, capsys):
     points = pl.read_csv(out / "points.csv")
     assert {"flow.voice.count", "measure", "mean", "low", "high", "replications"} <= set(points.columns)
     assert (out / "points.parquet").is_file()
-    # The picture's numbers are those of the runs.
+    # The picture shows the numbers of the runs.
     drawn = pl.read_csv(out / "figures" / "curves.csv").filter(pl.col("measure") == "missed.voice").sort("x")
     table = points.filter(pl.col("measure") == "missed.voice").sort("flow.voice.count")
     assert drawn["mean"].to_list() == pytest.approx(table["mean"].to_list())

@@ -1,4 +1,4 @@
-"""Patterns of loss: reading, writing, fitting; and what a run leaves brings the same losses again."""
+"""Patterns of loss: reading, writing, fitting; and a recorded pattern reproduces the same losses."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_what_a_run_leaves_loses_the_same_packets_again(tmp_path, name):
     third = capture(again, patterns={"link:a>b": tmp_path / f"x-{name}"})
     assert (tmp_path / f"x-{name}").read_bytes() == (tmp_path / name).read_bytes()
     assert third.patterns[0].packets == made.patterns[0].packets
-    # One flow, one link that loses: the flow's pattern is the link's, but for what was under way at the end.
+    # One flow, one lossy link: the flow's pattern is the link's, except for packets in flight at the end.
     of_link, of_flow = patterns.read(tmp_path / name), patterns.read(tmp_path / f"flow-{name}")
     assert of_link.tolist() == of_flow[: len(of_link)].tolist()
 

@@ -1,4 +1,4 @@
-"""Figures show what is there: ways after a failure, groups by name, gaps, axes and colours that fit what counts."""
+"""Figures show the results: paths after a failure, groups by name, gaps, and axes and colours by relevance."""
 
 import json
 import math
@@ -92,7 +92,7 @@ series = ["desk"]
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory):
-    """The run that is drawn, and its folder of figures."""
+    """The drawn run, and its folder of figures."""
     scenario = fairwave.load(OFFICE)
     run = single.drawn(scenario, scenario.replicate(1), 1)
     folder = tmp_path_factory.mktemp("office")

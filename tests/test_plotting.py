@@ -1,4 +1,4 @@
-"""`Results.plot`: which figure a measure gets, what it shows, and what wrong arguments are answered with."""
+"""`Results.plot`: the figure of a measure, its content, and the errors for wrong arguments."""
 
 import math
 
@@ -197,7 +197,7 @@ def test_every_kind_is_drawn_and_documented():
 
 @pytest.fixture(scope="module")
 def wide():
-    """A sweep over three axes, the third of which has more values than a page has room for maps."""
+    """A sweep over three axes; the third has more values than a page has room for maps."""
     call = fairwave.build(
         "a call", "300 ms", topology="dumbbell", flows=[fairwave.flow("call", "udp", "voice")]
     )

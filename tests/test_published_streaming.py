@@ -1,4 +1,4 @@
-"""Adaptive streams next to what was published of them.
+"""Adaptive streams compared with published ones.
 
 Yan et al. 2020 (*Learning in situ*, NSDI), Figure 1, of 637 189 streams of real viewers: share of time stalled, mean
 quality (SSIM) and its variation.
@@ -7,7 +7,7 @@ quality (SSIM) and its variation.
     BBA           0.19 %   16.56 dB   1.11 dB
     RobustMPC-HM  0.12 %   16.01 dB   0.98 dB
 
-Their paths are not ours, and quality is a rate here; so the order is asked for, not the numbers.
+Their paths differ, and quality is a rate here; so the test compares the order, not the numbers.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ import pytest
 
 import fairwave
 
-# A path whose rate changes often, by more than a player can foresee. Chunks last two seconds, the buffer 15 s.
+# A path with frequent changes of rate, larger than a player can predict. Chunks last two seconds, the buffer 15 s.
 PATH = """
 name = "puffer"
 duration = "400 s"
@@ -48,7 +48,7 @@ SEEDS = range(1, 7)
 
 @pytest.fixture(scope="module")
 def sessions():
-    """Of each algorithm and measure, one value per seed."""
+    """One value per seed for each algorithm and measure."""
     found = {}
     for abr in ("bba-2", "mpc", "robust-mpc", "bola", "bola-e"):
         scenario = fairwave.load(PATH).with_overrides({"flow.tv.traffic.abr": abr})
@@ -77,19 +77,19 @@ def test_quality_varies_most_with_bba(sessions):
 
 
 def test_neither_mpc_outperforms_the_buffer_alone(sessions):
-    # Their conclusion, here by the measure that both MPCs maximise (Yin et al. 2015, Eq. 5).
+    # Their conclusion, by the measure that both MPCs maximise (Yin et al. 2015, Eq. 5).
     for other in ("mpc", "robust-mpc"):
         assert sessions["bba-2"]["experience_bps"].mean() > sessions[other]["experience_bps"].mean()
 
 
 def test_bba_stalls_about_as_often_as_robust_mpc_here(sessions):
-    # Their order is not found here: with them BBA stalls 1.6 times as long.
+    # The order of stalls differs here: BBA stalls 1.6 times as long as with them.
     bba, robust = (sessions[abr]["stall_ratio"].mean() for abr in ("bba-2", "robust-mpc"))
     assert 0.4 < bba / robust < 1.6, (bba, robust)
 
 
 def test_bola_e_stalls_less_and_switches_less_than_bola_basic(sessions):
-    # What its additions are for: BOLA-O against oscillation, the limit by the buffer against stalls.
+    # Purpose of the additions: BOLA-O acts against oscillation, the limit by the buffer against stalls.
     basic, deployed = sessions["bola"], sessions["bola-e"]
     assert deployed["switches"].mean() < 0.5 * basic["switches"].mean()
     assert deployed["stall_ratio"].mean() < 0.5 * basic["stall_ratio"].mean()

@@ -1,4 +1,4 @@
-"""qlog: files with what the schema requires, from Python and from the command line."""
+"""qlog: files that follow the schema, from Python and from the command line."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ FIELDS = {
     "recovery:congestion_state_updated": {"old": TEXT, "new": TEXT},
     "recovery:packet_lost": {"header": (dict,), "trigger": TEXT, "fairwave_cause": TEXT},
 }
-"""Fields that the CDDL of draft-ietf-quic-qlog-quic-events-04 has for what is written here, and one of our own."""
+"""Fields of these events in the CDDL of draft-ietf-quic-qlog-quic-events-04, and one of fairwave's."""
 
 
 def fits(data: dict, allowed: dict, *, needs: tuple[str, ...] = ()) -> None:
-    """Nothing but fields of the schema, each of its type; numbers are no less than 0."""
+    """Only fields of the schema, each with its type; numbers are not negative."""
     assert set(data) <= set(allowed), data
     assert set(needs) <= set(data), data
     for name, value in data.items():
@@ -75,7 +75,7 @@ def fits(data: dict, allowed: dict, *, needs: tuple[str, ...] = ()) -> None:
 
 
 def follows_the_schema(name: str, data: dict) -> None:
-    """An event's data as the CDDL has them."""
+    """Checks an event's data against the CDDL."""
     if name not in FIELDS:
         return
     fits(data, FIELDS[name])
@@ -93,7 +93,7 @@ def follows_the_schema(name: str, data: dict) -> None:
 
 
 def valid(path: Path) -> dict:
-    """A file, held against the fields that draft-ietf-quic-qlog-main-schema (0.3) requires."""
+    """Checks a file for the fields that draft-ietf-quic-qlog-main-schema (0.3) requires."""
     file = json.loads(path.read_text(encoding="utf-8"))
     assert file["qlog_version"] == "0.3"
     assert file["qlog_format"] == "JSON"

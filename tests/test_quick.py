@@ -1,4 +1,4 @@
-"""`make quick` chooses the tests of what has changed, and `make test-times` reads what tests took."""
+"""`make quick` chooses the tests of changed code, and `make test-times` reads the durations of tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Radio links next to ns-3's: cases, verdicts and the page. ns-3 is not needed."""
+"""Radio links compared with ns-3's: cases, verdicts and the page. ns-3 is not needed."""
 
 from __future__ import annotations
 

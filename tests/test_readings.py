@@ -1,4 +1,4 @@
-"""All readings of a study at once: what is drawn, how it is judged, kept and told."""
+"""All readings of a study: their draw, judgement, storage and presentation."""
 
 import ast
 import json
@@ -162,7 +162,7 @@ def test_the_design_holds_the_base_every_neighbour_and_admissible_readings_evenl
     assert [one.kind for one in found] == ["base", *["neighbour"] * 3, *["drawn"] * 6]
     assert all(readings.distance(one.reading) == 1 for one in found[1:4])
     assert design.design(readings, 6) == found
-    # No more than there are, each once.
+    # All existing readings, each once.
     assert len(design.drawn(readings, 100)) == 8
     apart = made(lambda one: "no" if one["delay"] == "long" and one["line"] == "400 ms" else "")
     assert len(design.drawn(apart, 100)) == 6
@@ -242,7 +242,7 @@ def test_verdicts_over_all_readings_say_what_happened():
     assert about(0.0, 0.6, 0.4).verdict == "undecided"
     assert about(0.3, 0.7, 0.0).verdict == "undecided"
     assert about(0.04, 0.76, 0.2).verdict == "undecided"
-    # A coin's share is not most, and neither are three of four.
+    # Neither a coin's share nor three of four is a clear majority.
     assert about(0.55, 0.35, 0.1).verdict == "hangs on the reading"
     assert about(0.55, 0.45, 0.0).verdict == "undecided"
     assert about(0.0, 0.45, 0.55).verdict == "undecided"
@@ -257,7 +257,7 @@ def test_shares_have_intervals_from_counts():
     assert wilson(0.0, 128)[0] == 0.0
     assert wilson(0.0, 128)[1] == pytest.approx(3.841459 / (128 + 3.841459), abs=1e-6)
     assert wilson(0.5, 0) == (0.0, 1.0)
-    # A hundred and fifty readings are as many as within 8 points takes.
+    # 150 readings suffice for an interval of 8 points.
     assert max(wilson(k / 150, 150)[1] - wilson(k / 150, 150)[0] for k in range(151)) / 2 < 0.08
     assert percent(0.508, wilson(0.508, 128)) == "51 % (42 to 59)"
     assert percent(float("nan")) == "–"
@@ -307,13 +307,13 @@ def test_only_readings_that_were_drawn_tell_of_spreads_and_each_once():
     )
     one = kept[drawn[0].key].claims["S1"]
     assert beside.moderate("S1", one).comparisons[0].spread == alone.moderate("S1", one).comparisons[0].spread
-    # Drawn readings that differ in what a comparison does not feel are one witness.
+    # Drawn readings that differ only in factors without effect on a comparison count as one.
     twice = [*drawn, *(Candidate({"a": f"again {n}"}, "drawn") for n in range(28))]
     more = {**kept, **{one.key: stored(*sets[0]) for one in twice[40:]}}
     assert Spreads.from_candidates(twice, more).moderate("S1", one).comparisons[0].spread == pytest.approx(
         alone.moderate("S1", one).comparisons[0].spread
     )
-    # What they would have done is what the rule is for.
+    # Their effect without this rule.
     ten = Spreads([*kept.values(), *(stored(*(sets[0] + 0.001 * n)) for n in range(28))])
     assert (
         ten.moderate("S1", one).comparisons[0].spread[1] > alone.moderate("S1", one).comparisons[0].spread[1]
@@ -365,7 +365,7 @@ def test_an_experiment_shows_a_mechanism_on_and_off_and_is_kept(outcome, reading
     study = study_under(readings.base(), readings)
     again = trying.carry_out(study, folder)
     assert again[0].to_dict()["differences"][0] == entry["differences"][0]
-    # Another change is another experiment, though all its names are the same.
+    # Another change is another experiment, even with equal names.
     other = replace(EXPERIMENT, sides=(Side("short"), Side("long", changes={"duration": "3 s"})))
     changed = replace(study, experiments=[other])
     with pytest.raises(AssertionError, match="not made again"):
@@ -396,7 +396,7 @@ def test_sides_that_experiments_share_are_simulated_once(readings, monkeypatch, 
             2 * one.interval(side.label, LATE).mean
         )
         assert other.verdict(side.label) == one.verdict(side.label)
-    # What is kept is each experiment's own.
+    # Each experiment has separate stored samples.
     alone = replace(study, experiments=[twice])
     assert trying.carry_out(alone, tmp_path)[0].to_dict() == other.to_dict()
     assert len(asked) == 2
@@ -503,7 +503,7 @@ def test_every_claim_is_judged_in_every_reading_and_the_ledger_says_so(outcome):
     outcome, folder = outcome
     ledger = json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
     first, second, third = ledger["claims"]
-    # The wider line holds throughout, the narrower one only on the short path with few calls.
+    # The wider line holds everywhere, the narrower one only on the short path with few calls.
     assert first["verdict"] == "reproduced"
     assert first["readings"]["n"] == 8
     assert first["readings"]["reproduced"] == 0.625
@@ -513,7 +513,7 @@ def test_every_claim_is_judged_in_every_reading_and_the_ledger_says_so(outcome):
     low, high = first["readings"]["intervals"]["reproduced"]
     assert low < 0.5 < high
     assert first["readings"]["points"] == 0.625
-    # "long" is three times as likely as "short": what decides, if anything, is weighted by it.
+    # "long" has three times the weight of "short", and only deciding readings are weighted.
     assert first["readings"]["weighted"]["n"] <= 8
     assert first["readings"]["base"] == "reproduced"
     nearest = first["readings"]["nearest"]

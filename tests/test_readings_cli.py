@@ -1,4 +1,4 @@
-"""Readings on the command line: what is refused, with what is allowed, and that papers' studies can be explored."""
+"""Readings on the command line: refusals list the allowed values, and papers' studies can be explored."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_reading_file_that_does_not_fit_is_refused_with_what_is_allowed(fairwa
 OF_PAPERS = [
     name for name in layers.studies() if name not in ("today", "future", "conference", "network", "radio")
 ]
-"""Studies of papers. What the others ask was made up here, so that nothing in it is open."""
+"""Studies of papers. The other studies were designed here, so they leave nothing open."""
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)

@@ -1,4 +1,4 @@
-"""What everything that a scenario can name is: nothing is left out, and the examples are whole scenarios."""
+"""Reference of everything that a scenario can name: nothing is left out, and the examples are complete scenarios."""
 
 import json
 import re
@@ -52,11 +52,11 @@ def test_vegas_is_explained_with_rule_source_and_defaults():
 
 
 NEEDS = {"mark-ecnth": {"ecn": True}, "time-shift": {"scheduler": "ts-fifo", "classic-protection": None}}
-"""What else has to be set, or not, where a key is."""
+"""Further settings that a key requires or excludes."""
 
 
 def every_default():
-    """Each parameter that has one value where it is left out; those that laws share once."""
+    """Each parameter with a default; parameters that laws share appear once."""
     seen = set()
     for kind in reference.SCHEMA:
         for name, law in reference._laws(kind).items():
@@ -76,7 +76,7 @@ def every_default():
 
 @cache
 def outcome(kind, name, set_to):
-    """What a law's example leaves after a second, with these further keys."""
+    """The result of a law's example after a second, with these further keys."""
     given = reference._example(kind, name) | json.loads(set_to)
     given = {key: value for key, value in given.items() if value is not None}
     with pytest.MonkeyPatch.context() as patch:

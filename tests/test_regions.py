@@ -1,4 +1,4 @@
-"""The region in which conditions hold, as `find` answers it, and how the command ends."""
+"""The region in which conditions hold: the result of `find`, and its exit status."""
 
 import json
 
@@ -25,7 +25,7 @@ name = "up"
 transport = "tcp/cubic"
 traffic = "bulk"
 """
-"""Calls beside a greedy upload: with more calls the queue is shorter and the loss greater."""
+"""Calls next to a greedy upload: with more calls the queue is shorter and the loss greater."""
 
 CALLS = ("--vary", "flow.call.count=1..40")
 

@@ -1,4 +1,4 @@
-"""What is said beside the ratings of calls, from the simulator's notes to tables in the terminal."""
+"""Remarks next to the ratings of calls, from the simulator's notes to tables in the terminal."""
 
 import json
 import re

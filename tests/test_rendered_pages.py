@@ -1,4 +1,4 @@
-"""Pages that `make results` renders: each renders from what is kept, and the pages written by hand have its numbers."""
+"""Pages that `make results` renders from kept results, and hand-written pages with the same numbers."""
 
 import re
 from pathlib import Path
@@ -22,14 +22,14 @@ ELSEWHERE = {
     "networks",
     "stacks",
 }
-"""Pages that describe more than the findings; the tests of their parts hold these."""
+"""Pages that describe more than the findings; other tests check those parts."""
 FINDINGS = sorted(
     {page.about for page in render.PAGES.values() if page.about and "stud" not in page.about} - ELSEWHERE
 )
 
 
 BEGINS = {"intervals": "## Coverage"}
-"""The heading at which the findings of a page begin; other pages have nothing else."""
+"""The heading at which the findings of a page begin; other pages contain only findings."""
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def options():
 
 
 def words_of(command, option):
-    """The option twice, in every spelling that it has, after what the command cannot do without."""
+    """The option twice, in each of its spellings, after the required arguments of the command."""
     needed = [
         word
         for one in command.params

@@ -1,4 +1,4 @@
-"""Captures: what is read, what is made up for and refused, and that what is replayed is what was captured."""
+"""Captures: parsed, repaired and refused files, and a replay that equals the capture."""
 
 from __future__ import annotations
 

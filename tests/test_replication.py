@@ -1,4 +1,4 @@
-"""Replication: every run once, kept as it ends, resumed where it stopped."""
+"""Replication: every run once, kept when it ends, resumed after an interruption."""
 
 import struct
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from fairwave.runs.replication import replicate
 
 @dataclass(frozen=True)
 class NamedScenario:
-    """All that replication asks of a scenario."""
+    """The parts of a scenario that replication uses."""
 
     hash: str
 
@@ -30,7 +30,7 @@ def raw(value):
 
 
 class Counting:
-    """A runner that ends jobs in reverse order, counts them, and may be stopped after some."""
+    """A runner that ends jobs in reverse order, counts them, and may stop after some."""
 
     def __init__(self, stop_after=None):
         self.made = []

@@ -1,4 +1,4 @@
-"""Requirements of networks, studies and evaluations, and how these commands end."""
+"""Requirements of networks, studies and evaluations, and the exit status of these commands."""
 
 import json
 
@@ -67,7 +67,7 @@ def test_what_a_network_cannot_be_asked_is_refused(square, text, says):
 
 
 def judged_as(values):
-    """A claim that numbers lie above 0."""
+    """A claim that numbers are above 0."""
     return lambda _: Evidence([Comparison("a − b", np.array(values))])
 
 

@@ -1,4 +1,4 @@
-"""Requirements: what holds, fails and stays undecided, and how commands end."""
+"""Requirements: conditions that hold, fail and stay undecided, and the exit status of commands."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Results: kept with their provenance, read back as they were."""
+"""Results: kept with their provenance, read back unchanged."""
 
 import hashlib
 import json
@@ -65,7 +65,7 @@ def test_a_damaged_list_never_passes_for_a_whole_one(results, tmp_path):
         file.write_bytes(whole[:end])
         with pytest.raises(DamagedResultsError):
             Results.load(tmp_path)
-    # Two bits of every byte: that which makes capitals of small letters, and another one each time.
+    # Two bits of every byte: the one that distinguishes capitals, and another one each time.
     bits = sorted({8 * at + bit for at in range(len(whole)) for bit in (5, at % 8)})
     for bit in bits:
         damaged = bytearray(whole)

@@ -57,7 +57,7 @@ def test_a_ping_on_an_empty_line_takes_both_delays_and_both_transmissions():
     # 84 B at 1 Mb/s are 0.672 ms each way.
     assert row["mean_s"] == pytest.approx(0.060 + 2 * 0.000672, abs=1e-9)
     assert row["min_s"] == row["max_s"] == row["trimmed_mean_s"] == row["smoothed_s"]
-    # Requests at 2.0, 2.5, … 19.5 s; the one at 20.0 s is under way.
+    # Requests at 2.0, 2.5, … 19.5 s; the one at 20.0 s is in flight.
     assert (row["samples"], row["requests"], row["unanswered"]) == (36, 36, 0)
 
 
@@ -90,7 +90,7 @@ def test_tcp_s_round_trip_is_measured_where_it_is_asked_for():
     assert "up" not in plain.run(1).to_polars("round_trips")["group"].to_list()
     results = plain.with_overrides({"record.round-trips": ["up"]}).run(1)
     up, ping = (row_of(results, "round_trips", group=name) for name in ("up", "ping"))
-    # Both stand in the same queue of 50 packets: 50 · 1500 B at 1 Mb/s are 600 ms.
+    # Both wait in the same queue of 50 packets: 50 · 1500 B at 1 Mb/s are 600 ms.
     assert 0.06 < up["min_s"] < up["mean_s"] < up["p95_s"] <= up["max_s"] < 0.06 + 0.63
     assert up["mean_s"] == pytest.approx(ping["mean_s"], rel=0.2)
     assert up["requests"] is None
@@ -189,7 +189,7 @@ traffic = { kind = "voice", always-on = true, phase = "zero" }
         assert of("group_round_trip_s", name).height == 20
     assert of("group_mos", "call").height == 20
     assert of("group_mos", "up").height == 0, "what is not defined has no row"
-    # The means over the bins of the window are the run's means, where bins hold as many units each.
+    # The means over the bins of the window equal the run's means if bins have equal numbers of units.
     flows = row_of(results, "flows", group="call")
     window = pl.col("time_s") > 2.5
     delay = of("group_delay_s", "call").filter(window)["value"].mean()

@@ -1,4 +1,4 @@
-"""Scenes that are drawn, and the fit of the encoders to them."""
+"""Synthetic scenes, and the fit of the encoders to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How honest and how precise a search is: repeated experiments with made-up measures whose limits are known."""
+"""Honesty and precision of a search: repeated experiments with made-up measures and known limits."""
 
 import math
 from statistics import median
@@ -22,7 +22,7 @@ SHAPES = {
     "a step": lambda at: 1.0 if at <= 0 else -1.0,
     "a saturating curve": lambda at: -4 * math.tanh(at / 4),
 }
-"""The margin by which a condition holds, by the distance behind the limit, in steps."""
+"""The margin by which a condition holds, by the distance from the limit, in steps."""
 
 NOISES = {
     "normal": lambda draw, size: draw.normal(0, 1, size),
@@ -42,7 +42,7 @@ def searched(curve, noise, deviation, seed, count=COUNT, **options):
 
 
 def is_honest(tried, curve):
-    """Whether no value is on the wrong side."""
+    """Whether no value is on the wrong side of the limit."""
     return all(
         verdict == "open" or (verdict == "holds") == (curve(step) >= 0)
         for step, verdict in tried.judged().items()
@@ -50,7 +50,7 @@ def is_honest(tried, curve):
 
 
 def width(tried):
-    """How many steps the limit is known to, for a measure that falls."""
+    """The precision of the limit in steps, for a falling measure."""
     judged = tried.judged()
     holds = [step for step, verdict in judged.items() if verdict == "holds"]
     fails = [step for step, verdict in judged.items() if verdict == "fails"]
@@ -58,7 +58,7 @@ def width(tried):
 
 
 def experiments(shape, noise, deviation, number, rising=False):
-    """Searches with limits anywhere but at the ends; which of them are honest, their widths, their runs."""
+    """Searches with limits anywhere except at the ends: number of honest ones, widths, runs."""
     honest, widths, runs = [], [], []
     for seed in range(number):
         limit = np.random.default_rng(1000 + seed).uniform(2, COUNT - 4)
@@ -72,7 +72,7 @@ def experiments(shape, noise, deviation, number, rising=False):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_the_answer_is_right_as_often_as_it_says(noise):
-    """Each shape of a curve, with little and with much noise: 95 % of all answers contain the truth."""
+    """Each shape of a curve, with little and with much noise: 95 % of all results contain the truth."""
     found = {
         (shape, deviation): experiments(shape, noise, deviation, 8, rising=deviation == 1)[0]
         for shape in SHAPES
@@ -83,7 +83,7 @@ def test_the_answer_is_right_as_often_as_it_says(noise):
 
 
 def test_a_limit_is_known_to_one_step_with_a_third_of_the_runs():
-    """Deciding each value by its own runs took 66 runs for 3 steps at this noise, and 78 for 8 at 3.4 times it."""
+    """Separate runs for each value took 66 runs for 3 steps at this noise, and 78 for 8 at 3.4 times it."""
     honest, widths, runs = experiments("a line", "normal", 1, 20)
     assert sum(honest) >= 19
     assert median(widths) <= 2
@@ -191,7 +191,7 @@ def test_the_narrowest_range_holds_its_share(chances, share, least, found):
 
 
 def test_a_measure_that_does_not_vary_on_one_side_is_settled_there():
-    """As a loss that is 0 in every run until the link is full: the noise behind the limit is none before it."""
+    """For example a loss that is 0 in every run until the link is full: there is no noise below the limit."""
 
     def sample(step, numbers):
         draw = np.random.default_rng(list(numbers))

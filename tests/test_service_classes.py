@@ -1,4 +1,4 @@
-"""DSCP, class maps, policers, shapers and routes: what is said of mistakes, and what runs leave."""
+"""DSCP, class maps, policers, shapers and routes: messages about mistakes, and results of runs."""
 
 import json
 import struct
@@ -209,7 +209,7 @@ def test_captures_hold_the_code_point(tmp_path):
 
 
 def code_points(pcapng):
-    """Of the IPv4 packets in the enhanced packet blocks of a file."""
+    """The code points of the IPv4 packets in a file's enhanced packet blocks."""
     seen, at = set(), 0
     while at < len(pcapng):
         kind, length = struct.unpack_from("<II", pcapng, at)

@@ -1,4 +1,4 @@
-"""Shapers and classes next to Linux' `tbf` and `htb`, in network namespaces."""
+"""Shapers and classes compared with Linux' `tbf` and `htb`, in network namespaces."""
 
 import pytest
 

@@ -38,7 +38,7 @@ SLOW = {
     "matplotlib",
     "scipy",
 }
-"""What takes tens of milliseconds to import."""
+"""Modules that take tens of milliseconds to import."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Foreign stacks: where they are built they run, and where not, an error says what to type."""
+"""Foreign stacks: they run if they are built in; otherwise an error names the command to type."""
 
 from pathlib import Path
 

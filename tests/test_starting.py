@@ -1,4 +1,4 @@
-"""How fairwave starts: quickly, without what nobody asked for, and in colours only where they are seen."""
+"""Start of fairwave: quickly, without unrequested parts, and with colours only on terminals."""
 
 import os
 import pty
@@ -12,9 +12,9 @@ RUN = (sys.executable, "-m", "fairwave")
 
 
 def cpu(*words, times=3):
-    """CPU seconds of a command, the least of several: whatever else the machine does adds to it.
+    """CPU seconds of a command, the least of several, because other load only adds to it.
 
-    Modules are compiled once, as people have them.
+    Modules are compiled once, as in normal use.
     """
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     spent = []
@@ -29,7 +29,7 @@ def cpu(*words, times=3):
 @pytest.mark.slow
 def test_import_and_help_cost_a_few_times_what_python_itself_does():
     # By ratio, so that a slow machine does not fail: on one of 2020 `import json, typing` takes about 25 ms, and the
-    # promise is 150 ms more than Python's own start for the import and 300 ms for the help.
+    # promise is 150 ms more than Python's start for the import and 300 ms for the help.
     scale = cpu("-c", "import argparse, asyncio, decimal, email, http.client, unittest, xml.dom.minidom")
     start = cpu("-c", "pass")
     assert cpu("-c", "import fairwave") - start < 1.0 * scale
@@ -125,7 +125,7 @@ def test_names_and_commands_complete_in_three_shells():
 
 
 def on_a_terminal(*words, **given):
-    """What a command prints where a terminal is."""
+    """The output of a command on a terminal."""
     mine, theirs = pty.openpty()
     done = subprocess.Popen(
         [*RUN, *words], stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", **given}
@@ -135,7 +135,7 @@ def on_a_terminal(*words, **given):
     try:
         while data := os.read(mine, 65536):
             seen += data
-    except OSError:  # Linux ends a terminal so
+    except OSError:  # Linux ends a terminal this way
         pass
     os.close(mine)
     assert done.wait() == 0

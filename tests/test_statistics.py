@@ -18,7 +18,7 @@ numbers = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 
 
 def test_an_interval_reaches_further_on_the_side_of_the_longer_tail():
-    # Student's own sleep data (1908), differences of two drugs: mean 1.58, t interval 0.70 to 2.46. One of ten values
+    # Student's sleep data (1908), differences of two drugs: mean 1.58, t interval 0.70 to 2.46. One of ten values
     # is far above the others: the upper side is up to three times as long, the lower side loses a twentieth.
     differences = [1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4]
     found = interval(differences)
@@ -173,7 +173,7 @@ def test_the_best_of_many_is_compared_at_a_level_that_makes_up_for_their_number(
 @pytest.mark.parametrize("freedom", [1, 1.5, 2, 3, 4.7, 9, 29, 100, 1000, 1e5])
 @pytest.mark.parametrize("probability", [0.5, 0.6, 0.9, 0.95, 0.975, 0.995, 1 - 0.05 / 400, 1 - 1e-9])
 def test_quantiles_of_students_t_are_scipys(probability, freedom):
-    # What the probability itself is rounded by moves the quantile, most in the tail.
+    # The rounding of the probability moves the quantile, most in the tail.
     slack = 1e-10 + 4e-16 / (1 - probability)
     assert quantile(probability, freedom) == pytest.approx(
         stdtrit(freedom, probability), rel=slack, abs=1e-15

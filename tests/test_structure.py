@@ -31,7 +31,7 @@ ALLOWED = {
         },
     ),
 }
-"""Files that may close larger circles until somebody separates them. Take entries out, and add none."""
+"""Files that may close larger circles until they are separated. Remove entries, and add none."""
 
 ALLOWED_PYTHON = (
     {"fairwave_study.conduct", "fairwave_study.experiments", "fairwave_study.explore", "fairwave_study.shelf",
@@ -42,7 +42,7 @@ ALLOWED_PYTHON = (
         )
     )},
 )  # fmt: skip
-"""The same of Python."""
+"""The same for Python."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ENTRIES = PROJECT["project"]["entry-points"]
@@ -84,7 +84,7 @@ def test_modules_import_each_other_in_one_direction(late):
 
 
 def layers_asked_for(path):
-    """The layers that a file asks for by `layer("…")`."""
+    """The layers that a file requests by `layer("…")`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
             continue
@@ -93,7 +93,7 @@ def layers_asked_for(path):
 
 
 def complete_graph():
-    """Imports at any time, and those by entry points: layers from where they are asked for, studies from `layers`."""
+    """Imports at any time, and imports by entry points: layers from their requests, studies from `layers`."""
     known = modules()
     graph = python_graph(known, late=True)
     for name, path in known.items():

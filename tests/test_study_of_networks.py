@@ -1,4 +1,4 @@
-"""The study of queues in networks: loads and queues are what it says, and its claims can be judged."""
+"""The study of queues in networks: loads and queues match its text, and its claims can be judged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_label_places_its_queue_where_it_says_and_nowhere_else(name):
 
 @pytest.mark.slow
 def test_every_claim_is_judged_on_a_short_run():
-    """Runs of 3 s say nothing of the claims; here they show that each can be judged."""
+    """Runs of 3 s are too short for verdicts; here they show that each claim can be judged."""
     data = {}
     for grid in study().grids:
         axes = dict(grid.axes)

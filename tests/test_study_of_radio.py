@@ -1,4 +1,4 @@
-"""The study of radio links: links are what their labels say, and every claim can be judged."""
+"""The study of radio links: links match their labels, and every claim can be judged."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_neighbour_sends_and_a_laptop_receives():
 
 
 def test_packets_are_best_effort_where_no_category_is_said():
-    """A call over UDP would be EF by default and one over TCP would not: carriers would differ in two things."""
+    """By default a call over UDP would have EF and one over TCP would not, so carriers would differ twice."""
     for grid in GRIDS.values():
         for point in grid.points():
             expected = {"ef", "af41", "df"} if point.labels.get("category") == p.MARKED else {"df"}
@@ -87,7 +87,7 @@ def test_handoffs_lose_or_forward_and_last_as_long_as_they_say():
 
 
 def test_the_wires_are_like_the_links_that_they_stand_for():
-    """What the calibrations say, on fewer seeds: 1 % of goodput, 1 ms of delay, a tenth of the losses."""
+    """The tolerances of the calibrations, on fewer seeds: 1 % of goodput, 1 ms of delay, a tenth of the losses."""
     from fairwave.measuring import measures
 
     data = Data({name: GRIDS[name].run([1, 2]) for name in (p.IDEAL, p.DELAYED, p.ONCE)})
@@ -108,7 +108,7 @@ def test_the_wires_are_like_the_links_that_they_stand_for():
 
 @pytest.mark.slow
 def test_every_claim_is_judged_on_a_short_run():
-    """Runs of 4 s say nothing of the claims; here they show that each can be judged."""
+    """Runs of 4 s are too short for verdicts; here they show that each claim can be judged."""
     data = {
         name: replace(grid, base=grid.base.with_overrides({"duration": "4 s", "warmup": "1 s"})).run([1, 2])
         for name, grid in GRIDS.items()

@@ -1,4 +1,4 @@
-"""What a study can be asked besides its figures: other readings, other assumptions, one figure, a document."""
+"""Options of a study: other readings, other assumptions, one figure, a document."""
 
 import json
 

@@ -114,7 +114,7 @@ def numbers(text):
 
 
 def agrees(written, value):
-    """Whether a written number is the value, rounded as it is written."""
+    """Whether a written number equals the rounded value."""
     decimals = len(written.partition(".")[2])
     return math.isclose(float(written), value, rel_tol=1e-9, abs_tol=0.5001 * 10**-decimals)
 

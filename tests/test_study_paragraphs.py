@@ -1,4 +1,4 @@
-"""Paragraphs of experiments: places in a text are filled with what was found, and mistakes are named."""
+"""Paragraphs of experiments: results fill the placeholders of a text, and errors name mistakes."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ STUDIES = ("smoothness", "video", "voice", "dropping")
 
 
 def found(*means):
-    """What an experiment found whose quantity has these means, one per side."""
+    """The result of an experiment with these means of its quantity, one per side."""
     experiment = Experiment("why-X1", "X1", "", tuple(Side(one) for one in SIDES))
     spread = np.array([-0.01, 0.0, 0.01])
     evidence, quantities = {}, {}

@@ -1,4 +1,4 @@
-"""The prose of studies, in files beside their code: what a file may hold, and what joins it with the code."""
+"""The prose of studies, in files beside their code: allowed content, and the connection with the code."""
 
 import ast
 import re

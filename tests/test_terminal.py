@@ -1,4 +1,4 @@
-"""What the terminal shows: control characters of names, files and other programs are text."""
+"""Terminal output: control characters of names, files and other programs are shown as text."""
 
 import json
 

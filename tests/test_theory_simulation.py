@@ -1,4 +1,4 @@
-"""The simulator against closed forms: queues within a few per cent, TCP within what its formulas promise."""
+"""The simulator compared with closed forms: queues within a few per cent, TCP within its formulas' accuracy."""
 
 from __future__ import annotations
 

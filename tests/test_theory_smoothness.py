@@ -1,4 +1,4 @@
-"""Paper 003's equations at the points for which the paper gives the answer."""
+"""Paper 003's equations at the points with a published result."""
 
 import math
 

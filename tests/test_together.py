@@ -1,4 +1,4 @@
-"""Runs that end together: the same tables, words and gaps as if each had been handed over alone."""
+"""Runs that end together: the same tables, words and gaps as if each had been delivered alone."""
 
 import itertools
 
@@ -45,7 +45,7 @@ def jobs():
 
 @pytest.fixture(scope="module")
 def alone(jobs):
-    """Each run's tables as a batch of one hands them over."""
+    """Each run's tables as from a batch of one."""
     batch = _native.Batch([(point.scenario.native, seed) for point, seed in jobs], 2)
     found = dict(batch)
     return [tables_.tables(found[job]) for job in range(len(jobs))]
@@ -124,7 +124,7 @@ def test_kept_runs_come_back(jobs, alone, tmp_path):
 
 
 def test_a_failure_leaves_what_had_ended(tmp_path):
-    """Runs that ended before another fails are kept."""
+    """Runs that ended before another one fails are kept."""
     good = fairwave.load(CALLS)
     made = []
 

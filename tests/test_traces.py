@@ -1,4 +1,4 @@
-"""Traces of rates: formats say the same, what is written is read again, what is no trace is refused with its place."""
+"""Rate traces: equal content in all formats, round trips, and errors that name the position."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SAME = {
 
 
 def merged(trace):
-    """Lengths and rates where neighbours of the same rate are one step."""
+    """Lengths and rates, with adjacent steps of the same rate merged."""
     starts = np.flatnonzero(np.concatenate([[True], np.diff(trace.rates) != 0]))
     ends = np.concatenate([[0], np.cumsum(trace.lengths)])
     return np.diff(np.append(ends[starts], ends[-1])).tolist(), trace.rates[starts].tolist()
@@ -67,7 +67,7 @@ def test_every_format_says_the_same(kind):
     assert trace.format == kind
     lengths, rates = merged(trace)
     assert rates == [2_000_000, 850_000, 0]
-    # The last row of a table by times holds as long as the one before it.
+    # The last row of a table by times lasts as long as the one before it.
     assert lengths == [500_000_000, 1_000_000_000, 1_000_000_000 if kind == "csv" else 500_000_000]
 
 
@@ -152,7 +152,7 @@ def test_delay_and_loss_are_written_where_the_format_has_them(tmp_path):
 
 
 def test_opportunities_of_a_rate_are_those_that_it_has_let_through(tmp_path):
-    # 3.008 Mb/s let 1504 B through every 4 ms; half a second comes to 125.
+    # 3.008 Mb/s send 1504 B every 4 ms: 125 in half a second.
     path = traces.write(tmp_path / "x.mahi", traces.parse(b"duration_ms,rate_kbps\n500,3008\n"))
     assert [int(line) for line in path.read_text().split()] == list(range(4, 504, 4))
     trace = traces.read(path)
@@ -228,7 +228,7 @@ def test_what_a_trace_comes_to():
     assert (found.least, found.most) == (0.0, pytest.approx(2e6))
     assert found.percentiles[50] == pytest.approx(850_000)
     assert (found.without, found.longest) == (0.25, 0.5)
-    # Milliseconds without an opportunity are no time without service.
+    # Milliseconds without an opportunity do not count as time without service.
     assert traces.summary(traces.parse(b"20\n40\n60\n80\n100\n")).without == 0
 
 
@@ -266,7 +266,7 @@ def carried(results):
 def test_a_run_carries_what_its_trace_lets_through(traced):
     for more, size in ((', after = "repeat"', 2 * 231_250), (', after = "hold"', 231_250)):
         results = traced("5 s", more).run()
-        # The first packet comes after 5 ms on its host's own link (1250 B); in the end one is in transmission (1000 B).
+        # The first packet arrives after 5 ms on its host's link (1250 B); at the end one is in transmission (1000 B).
         assert size - 2_500 < carried(results) <= size
 
 
@@ -309,7 +309,7 @@ def test_what_is_set_may_say_what_comes_after_the_trace(traced, tmp_path, monkey
     assert longer.to_dict()["topology"]["bottleneck"]["rate"]["after"] == "hold"
     with pytest.raises(fairwave.ScenarioError, match="nothing sets what follows its end"):
         scenario(path, ["duration=5 s"])
-    # What is set is sought from where one is, what the scenario names beside it.
+    # Files of `--set` are relative to the working folder, files of the scenario to its folder.
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     (tmp_path / "here" / "y.pensieve").write_text("0 1\n2 1\n")
@@ -328,7 +328,7 @@ def test_an_hour_of_opportunities_is_read(tmp_path):
         "\n".join(map(str, np.sort(rng.integers(1, 3_600_000, 2_500_000)).tolist())) + "\n"
     )
     (tmp_path / "scenario.toml").write_text(SCENARIO.format(duration="3599 s", more=""))
-    # How long that takes is measured by `make bench`, which fails above a second.
+    # `make bench` measures the time, and fails above a second.
     given = load(tmp_path / "scenario.toml")
     assert "opportunities" in given.to_dict()["topology"]["bottleneck"]["rate"]
 

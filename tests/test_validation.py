@@ -1,4 +1,4 @@
-"""The comparison with ns-2: what the Tcl says, what is read back, and when two simulators agree."""
+"""The comparison with ns-2: the generated Tcl, the parsed output, and the criterion of agreement."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_every_case_has_kept_numbers_which_read_back_as_they_were() -> None:
 
 
 def red(queue: dict[str, object]) -> NsQueue:
-    """What a RED before the only link of a plan becomes in ns-2."""
+    """The ns-2 queue for a RED before the only link of a plan."""
     link = {
         "name": "a>b",
         "from": 0,

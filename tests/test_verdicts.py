@@ -1,4 +1,4 @@
-"""Verdicts that are true: gaps hold a call below good, codecs without factors are not rated, delay is not hidden."""
+"""Verdicts that are true: gaps cap a call below good, codecs without factors are not rated, delay is visible."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_gap_in_some_calls_is_told_with_their_share():
 
 
 def test_time_that_a_stall_makes_up_is_a_gap_too():
-    """Nothing is lost: from 10 s on, all is on the way for 2 s more."""
+    """Nothing is lost: from 10 s on, all packets take 2 s longer."""
     steps = [{"at": "0 s", "is": "20 ms"}, {"at": "10 s", "is": "2020 ms"}]
     results = wire(G711).with_overrides({"link.a>b.delay": steps}).run(1)
     assert results.measured("loss", "call").interval().mean == 0
@@ -163,7 +163,7 @@ def test_a_codec_without_factors_is_not_rated_and_shows_delay_loss_and_gaps():
 
 
 def test_lateness_counts_for_a_codec_without_factors():
-    """A fixed playout of 60 ms plays nothing that jitter of up to 200 ms delays by more."""
+    """With a fixed playout of 60 ms, packets with a higher jitter (up to 200 ms) are not played."""
     jitter = 'jitter = { model = "uniform", up-to = "200 ms" }'
     results = wire(UNRATED, link=jitter, flow='playout = { strategy = "fixed", delay = "60 ms" }').run(1)
     missed, lost = (results.measured(name, "call").interval().mean for name in ("missed", "loss"))
@@ -236,7 +236,7 @@ def test_in_a_call_of_twelve_on_clean_lines_nobody_is_frozen():
     results = fairwave.load(TWELVE.format(names=", ".join(f'"p{at}"' for at in range(12)))).run(1)
     rows = [one for one in results.tables["media"].to_pylist() if not one["group"].endswith("-to-sfu")]
     pictures = [one for one in rows if one["stream"] == "video"]
-    # What is left is the server's estimate, which dips: it stops some cameras for less than a second.
+    # The remaining cause is the server's estimate, which dips: it stops some cameras for less than a second.
     assert sum(one["freeze_ratio"] for one in pictures) / len(pictures) < 0.01
     assert max(one["freeze_ratio"] for one in pictures) < 0.1
     assert min(one["frames_shown"] for one in pictures) < 400, (

@@ -1,4 +1,4 @@
-"""`fairwave compare old.toml new.toml`: what differs, what it costs, and how the command ends."""
+"""`fairwave compare old.toml new.toml`: the differences, their effect, and the exit status."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A wheel, installed where nothing else of this checkout is."""
+"""A wheel, installed without access to this checkout."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def test_a_wheel_works_by_itself(tmp_path):
     assert "-cp310-abi3-" in wheel.name
     venv.create(tmp_path / "clean", with_pip=True, symlinks=True)
     python = tmp_path / "clean" / "bin" / "python"
-    # What it depends on comes from this folder, whose own fairwave is a link that is not followed from there.
+    # Dependencies come from this folder. Its own link to fairwave is not followed from there.
     elsewhere = {
         key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "VIRTUAL_ENV"))
     }

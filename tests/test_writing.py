@@ -1,4 +1,4 @@
-"""What the pages of comparisons share: compact numbers that read back, a matrix of verdicts, folded details."""
+"""Common parts of the pages of comparisons: compact numbers that read back, a matrix of verdicts, folded details."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests of what hangs on the time."""
+"""Tests that depend on timing."""
 
 import contextlib
 import functools
@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-#: Between the attempts: whoever keeps the machine busy, its host too, may have done by then.
+# : Pauses between the attempts, so that other load on the machine or its host may end.
 PAUSES_S = (5, 20)
 
 
 def thrice(test):
-    """The outcome depends on timing, and others may use this machine: the test fails if it is wrong three times.
+    """Marks a test that depends on timing, on a shared machine: it fails if it is wrong three times.
 
-    The test is marked `live`: `make test` runs it when no other tests keep the machine busy.
+    The test is marked `live`: `make test` runs it without other tests at the same time.
     """
 
     @functools.wraps(test)
