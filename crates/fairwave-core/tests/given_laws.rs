@@ -27,10 +27,10 @@ impl LossModel for AllOrNone {
 }
 
 impl AnyLossLaw for AllOrNone {
-    fn any_model(&self, _stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
+    fn model(&self, _stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
         Ok(Box::new(AllOrNone(self.0)))
     }
-    fn any_cycle(&self) -> Option<Span> {
+    fn cycle(&self) -> Option<Span> {
         None
     }
 }
@@ -110,16 +110,16 @@ impl Controller for AddingController {
 }
 
 impl AnyControlLaw for AddingController {
-    fn any_recovery(&self) -> Recovery {
+    fn recovery(&self) -> Recovery {
         Recovery::Newreno
     }
-    fn any_waves(&self) -> bool {
+    fn waves(&self) -> bool {
         false
     }
-    fn any_controller(&self, _preset: Preset, _stream: Stream) -> Box<dyn Controller> {
+    fn controller(&self, _preset: Preset, _stream: Stream) -> Box<dyn Controller> {
         Box::new(*self)
     }
-    fn any_shown(&self) -> Option<String> {
+    fn shown(&self) -> Option<String> {
         Some(self.0.to_string())
     }
 }
@@ -186,19 +186,13 @@ impl Checked for CapacityOnly {}
 impl Discipline for CapacityOnly {}
 
 impl AnyDisciplineLaw for CapacityOnly {
-    fn any_nature(&self) -> Nature {
+    fn nature(&self) -> Nature {
         Nature::FIFO
     }
-    fn any_fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
-        Ok(())
-    }
-    fn any_caution(&self) -> Option<String> {
+    fn caution(&self) -> Option<String> {
         Some("it has no law".to_owned())
     }
-    fn any_marks(&self) -> bool {
-        false
-    }
-    fn any_discipline(&self, _capacity: Capacity, _rate: Rate) -> Box<dyn Discipline> {
+    fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Box<dyn Discipline> {
         Box::new(CapacityOnly)
     }
 }

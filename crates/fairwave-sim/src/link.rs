@@ -84,9 +84,7 @@ pub struct Link {
     /// Fraction of a nanosecond that the last transmission passes on to a directly following one.
     carry: Carry,
     last_wire: u16,
-    /// True if the transmission time depends only on the size, and nothing else changes.
-    steady: bool,
-    one_step: OneStep,
+    crossing: Crossing,
     /// Counters. The counters of a crossing without waiting come first.
     pub measure: LinkMeasure,
     /// Start of the last transmission that was not a one-step crossing.
@@ -98,17 +96,40 @@ pub struct Link {
     rate: LinkRate,
 }
 
-/// Operations that can be done in one step. All require: inside the window, no wire effects, no bins of departures.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum OneStep {
-    /// No one-step operation.
-    Nothing,
-    /// At a steady rate, a packet from a managed queue is transmitted and leaves the link.
-    Leave,
-    /// A packet crosses a FIFO link if it need not wait.
-    CrossIdle,
-    /// A packet can also wait. Requires a steady rate and a queue that counts packets and has no bins of waiting.
-    Cross,
+/// How a packet crosses the link. The rate is *steady* if the transmission time depends only on the size, and nothing
+/// else changes; otherwise it is *varying*. One-step crossings require: inside the window, no wire effects, no bins of
+/// departures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Crossing {
+    /// At a varying rate, in separate steps.
+    Varying,
+    /// At a steady rate, in separate steps.
+    Steady,
+    /// At a steady rate, a packet from a managed queue is transmitted and leaves the link in one step.
+    SteadyLeave,
+    /// At a varying rate, a packet crosses a FIFO link in one step if it need not wait.
+    VaryingImmediate,
+    /// At a steady rate, a packet crosses a FIFO link in one step if it need not wait.
+    SteadyImmediate,
+    /// At a steady rate, a packet crosses a FIFO link in one step, and can also wait. The queue counts packets and has
+    /// no bins of waiting.
+    Queued,
+}
+
+impl Crossing {
+    /// Whether the rate is steady.
+    #[inline(always)]
+    fn is_steady(self) -> bool {
+        match self {
+            Crossing::Varying | Crossing::VaryingImmediate => false,
+            Crossing::Steady | Crossing::SteadyLeave | Crossing::SteadyImmediate | Crossing::Queued => true,
+        }
+    }
+
+    /// The crossing in separate steps at the same kind of rate.
+    fn in_steps(self) -> Self {
+        if self.is_steady() { Crossing::Steady } else { Crossing::Varying }
+    }
 }
 
 /// Effects of the wire on transmitted packets.
@@ -176,9 +197,10 @@ impl Link {
             Some(loss) => Some(Box::new(Wire::Lossy(loss))),
             None => None,
         };
+        // At lower rates, the largest packets take longer than a fine span can represent.
+        let is_steady = rate.is_steady() && changes.is_none() && rate.nominal().fine_time_for(LARGEST).is_some();
         Ok(Link {
-            // At lower rates, the largest packets take longer than a fine span can represent.
-            steady: rate.is_steady() && changes.is_none() && rate.nominal().fine_time_for(LARGEST).is_some(),
+            crossing: if is_steady { Crossing::Steady } else { Crossing::Varying },
             rate: LinkRate::new(rate, transmission).map_err(|error| error.nested_in("rate"))?,
             delay: *delay,
             free: Instant::ZERO,
@@ -186,7 +208,6 @@ impl Link {
             last_wire: 0,
             last_time: FineSpan::ZERO,
             carry: Carry::NOTHING,
-            one_step: OneStep::Nothing,
             service,
             wire,
             measure: LinkMeasure::new(Bins::zero(window, bin)),
@@ -205,14 +226,19 @@ impl Link {
 
     fn find_steps(&mut self, window: Window) {
         let near = self.delay.nanos() < FAR && window.end.nanos() < FAR;
-        self.one_step = match &self.service {
-            _ if !near || self.wire.is_some() || self.measure.counts_departures() => OneStep::Nothing,
-            Service::Fifo(fifo) if self.steady && fifo.counts_alike() && self.measure.waited_in_bin().is_empty() => {
-                OneStep::Cross
+        let in_steps = self.crossing.in_steps();
+        let one_step = near && self.wire.is_none() && !self.measure.counts_departures();
+        self.crossing = match (&self.service, in_steps) {
+            _ if !one_step => in_steps,
+            (Service::Fifo(fifo), Crossing::Steady)
+                if fifo.counts_alike() && self.measure.waited_in_bin().is_empty() =>
+            {
+                Crossing::Queued
             }
-            Service::Fifo(_) => OneStep::CrossIdle,
-            Service::Managed(_) if self.steady => OneStep::Leave,
-            _ => OneStep::Nothing,
+            (Service::Fifo(_), Crossing::Steady) => Crossing::SteadyImmediate,
+            (Service::Fifo(_), _) => Crossing::VaryingImmediate,
+            (Service::Managed(_), Crossing::Steady) => Crossing::SteadyLeave,
+            (Service::Managed(_) | Service::Shared(_), _) => in_steps,
         };
     }
 
@@ -258,7 +284,7 @@ impl Link {
     /// fractions internally. A packet of size 0 takes no time there either.
     #[inline(never)]
     fn end_of(&mut self, start: Instant, packet: &Packet, follows: bool) -> (Instant, Carry) {
-        if self.steady {
+        if self.crossing.is_steady() {
             (self.last_wire, self.last_time) = (packet.wire, self.rate.steady_time(start, packet.size()));
             let (time, carry) = self.last_time.carried(if follows { self.carry } else { Carry::NOTHING });
             return (start + time, carry);
@@ -397,7 +423,13 @@ impl Link {
     /// Returns the state of the transmitter, for the queue's computation.
     #[inline(always)]
     pub fn pace(&self) -> Pace {
-        Pace { free: self.free, wire: self.last_wire, time: self.last_time, carry: self.carry, steady: self.steady }
+        Pace {
+            free: self.free,
+            wire: self.last_wire,
+            time: self.last_time,
+            carry: self.carry,
+            steady: self.crossing.is_steady(),
+        }
     }
 
     /// Whether a packet that arrives at `now` is transmitted immediately, without queueing.
@@ -409,7 +441,7 @@ impl Link {
     /// Counts departures per bin, if there are bins. This disables one-step operations.
     pub fn count_departures(&mut self, bins: Option<Box<Bins>>) {
         if bins.is_some() {
-            self.one_step = OneStep::Nothing;
+            self.crossing = self.crossing.in_steps();
         }
         self.measure.count_departures(bins);
     }
@@ -432,8 +464,13 @@ impl Link {
     /// the outcome is not certain.
     #[inline(always)]
     pub fn transmit_and_leave(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<Instant> {
-        if self.one_step != OneStep::Leave {
-            return None;
+        match self.crossing {
+            Crossing::SteadyLeave => {}
+            Crossing::Varying
+            | Crossing::Steady
+            | Crossing::VaryingImmediate
+            | Crossing::SteadyImmediate
+            | Crossing::Queued => return None,
         }
         let (free, carry) = self.end_soon(now, packet, now == self.free);
         let arrival = later(free, self.delay);
@@ -451,14 +488,16 @@ impl Link {
     /// `None` without counting anything if a condition does not hold.
     #[inline(always)]
     pub fn cross(&mut self, now: Instant, packet: &Packet, window: Window) -> Option<(Instant, Instant)> {
-        if self.one_step < OneStep::CrossIdle {
-            return None;
-        }
+        let may_wait = match self.crossing {
+            Crossing::Varying | Crossing::Steady | Crossing::SteadyLeave => return None,
+            Crossing::VaryingImmediate | Crossing::SteadyImmediate => false,
+            Crossing::Queued => true,
+        };
         debug_assert!(now >= window.warmup, "a crossing at {now}, before the window");
         let (start, alike) = (self.free.max(now), packet.wire == self.last_wire);
         let (free, carry) = if self.free <= now {
             self.end_soon(now, packet, false)
-        } else if self.one_step == OneStep::Cross && alike && start <= window.end {
+        } else if may_wait && alike && start <= window.end {
             let (time, carry) = self.last_time.carried(self.carry);
             (later(start, time), carry)
         } else {

@@ -233,14 +233,6 @@ macro_rules! configuration {
         }
 
         impl TransportConfig {
-            fn properties(&self) -> &dyn Properties {
-                match self {
-                    $(TransportConfig::$Variant(law) => law,)+
-                    $($(TransportConfig::$Tcp(tcp) => tcp,)+)+
-                    TransportConfig::Own(own) => own.law(),
-                }
-            }
-
             /// Checks the configuration and prepares it for the endpoints of many flows.
             ///
             /// # Errors
@@ -256,7 +248,7 @@ macro_rules! configuration {
                         Ok(ends!($Variant, sender, receiver))
                     }),)+
                     $($(TransportConfig::$Tcp(tcp) => tcp.prepare_as(Control::$Tcp),)+)+
-                    TransportConfig::Own(own) => own.law().prepare(),
+                    TransportConfig::Registered(law) => law.law().prepare(),
                 })
             }
 
@@ -316,7 +308,7 @@ impl TransportConfig {
 
     /// The name, with the parameters that distinguish one TCP(α, β) from another: `tcp/aimd(0.31, 0.875)`.
     pub fn label(&self) -> String {
-        match self.properties().shown() {
+        match self.law().shown() {
             Some(shown) => format!("{}({shown})", self.name()),
             None => self.name().to_owned(),
         }
@@ -326,51 +318,51 @@ impl TransportConfig {
 /// Delegates to the chosen transport.
 impl Properties for TransportConfig {
     fn packet(&self, bulk: bool) -> PacketSize {
-        self.properties().packet(bulk)
+        self.law().packet(bulk)
     }
 
     fn like_ns2(&self) -> Option<(&'static str, Value)> {
-        self.properties().like_ns2()
+        self.law().like_ns2()
     }
 
     fn controls_rate(&self) -> bool {
-        self.properties().controls_rate()
+        self.law().controls_rate()
     }
 
     fn carries_bulk(&self) -> bool {
-        self.properties().carries_bulk()
+        self.law().carries_bulk()
     }
 
     fn delivers_all(&self) -> bool {
-        self.properties().delivers_all()
+        self.law().delivers_all()
     }
 
     fn repairs_losses(&self) -> bool {
-        self.properties().repairs_losses()
+        self.law().repairs_losses()
     }
 
     fn slowest_timer(&self) -> Span {
-        self.properties().slowest_timer()
+        self.law().slowest_timer()
     }
 
     fn only_live(&self) -> Option<&'static str> {
-        self.properties().only_live()
+        self.law().only_live()
     }
 
     fn only_simulated(&self) -> Option<&'static str> {
-        self.properties().only_simulated()
+        self.law().only_simulated()
     }
 
     fn protocol(&self) -> Protocol {
-        self.properties().protocol()
+        self.law().protocol()
     }
 
     fn tcp(&self) -> Option<tcp::TcpParameters> {
-        self.properties().tcp()
+        self.law().tcp()
     }
 
     fn shown(&self) -> Option<String> {
-        self.properties().shown()
+        self.law().shown()
     }
 }
 

@@ -200,7 +200,7 @@ proptest! {
     ) {
         let config: TransportConfig = match which.checked_sub(TransportConfig::BUILT_IN.len()) {
             Some(modern) => serde_json::from_str(MODERN[modern]).expect("a TCP"),
-            None => serde_json::from_value(TransportConfig::plainest()[which].clone()).expect("a transport"),
+            None => serde_json::from_value(TransportConfig::shortest_tables()[which].clone()).expect("a transport"),
         };
         let rates = [Rate::from_bits_per_second(100_000); 3];
         let layers = if layered { LayerRates::new(&rates).expect("layers") } else { LayerRates::default() };

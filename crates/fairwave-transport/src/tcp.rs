@@ -299,11 +299,11 @@ pub(super) fn with_connection(given: RuntimeLaw<dyn AnyControlLaw>) -> RuntimeLa
 impl GivenTcp {
     fn needs(&self) -> Needs {
         Needs {
-            recovery: self.law.any_recovery(),
-            waves: self.law.any_waves(),
-            samples: self.law.any_samples(),
-            marks: self.law.any_marks(),
-            paces: self.law.any_paces(),
+            recovery: self.law.recovery(),
+            waves: self.law.waves(),
+            samples: self.law.samples(),
+            marks: self.law.marks(),
+            paces: self.law.paces(),
             credit: true,
         }
     }
@@ -346,7 +346,7 @@ impl Properties for GivenTcp {
     }
 
     fn shown(&self) -> Option<String> {
-        self.law.any_shown()
+        self.law.shown()
     }
 
     fn protocol(&self) -> Protocol {
@@ -358,7 +358,7 @@ impl AnyTransport for GivenTcp {
     fn prepare(&self) -> PreparedTransport<'_> {
         let parameters = Arc::new(self.parameters());
         PreparedTransport::new(move |context, stream| {
-            let control = Control::Own(self.law.any_controller(self.connection.preset, own_stream(&stream)));
+            let control = Control::Own(self.law.controller(self.connection.preset, own_stream(&stream)));
             let receiver = TcpReceiver::new(context, &parameters);
             let sender = TcpSender::new(context, Arc::clone(&parameters), control, stream);
             Ok((AnySender::Tcp(sender), AnyReceiver::Tcp(receiver)))
@@ -383,25 +383,25 @@ mod tests {
     }
 
     impl<C: ControlLaw> AnyControlLaw for ErasedLaw<C> {
-        fn any_recovery(&self) -> fairwave_tcp::Recovery {
+        fn recovery(&self) -> fairwave_tcp::Recovery {
             C::RECOVERY
         }
-        fn any_waves(&self) -> bool {
+        fn waves(&self) -> bool {
             C::WAVES
         }
-        fn any_samples(&self) -> bool {
+        fn samples(&self) -> bool {
             C::SAMPLES
         }
-        fn any_marks(&self) -> Marks {
+        fn marks(&self) -> Marks {
             C::MARKS
         }
-        fn any_paces(&self) -> bool {
+        fn paces(&self) -> bool {
             C::PACES
         }
-        fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
+        fn controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
             Box::new(self.0.controller_with(preset, stream))
         }
-        fn any_shown(&self) -> Option<String> {
+        fn shown(&self) -> Option<String> {
             self.0.shown()
         }
     }

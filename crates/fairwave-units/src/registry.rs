@@ -360,11 +360,11 @@ pub fn family_schema(tag: &str, description: &str, laws: Vec<(String, Schema)>) 
     schemars::json_schema!({ "description": description, "oneOf": laws })
 }
 
-/// Defines the configuration of a family: an enum with one variant per law of the list, and `RegisteredLaw` for
+/// Defines the configuration of a family: an enum with one variant per law of the list, and `Registered` for
 /// registered laws.
 ///
 /// `family! { (Config, "tag", "description", dyn Erased, REGISTRY) Variant(Parameters), … }` also defines `names`,
-/// `name` and `check`, and the conversion from each law's parameters. It defines the form in scenarios: a table
+/// `name`, `law` and `check`, and the conversion from each law's parameters. It defines the form in scenarios: a table
 /// whose key `tag` names the law, or the name alone.
 #[macro_export]
 macro_rules! family {
@@ -378,7 +378,7 @@ macro_rules! family {
         pub enum $Config {
             $($Variant($Law),)+
             /// A registered law.
-            Own($crate::registry::RegisteredLaw<$Erased>),
+            Registered($crate::registry::RegisteredLaw<$Erased>),
         }
 
         impl $Config {
@@ -398,13 +398,13 @@ macro_rules! family {
             }
 
             /// The shortest table of each built-in law: its name alone, or its example.
-            pub fn plainest() -> Vec<serde_json::Value> {
-                let plainest = |example: serde_json::Value| {
+            pub fn shortest_tables() -> Vec<serde_json::Value> {
+                let shortest = |example: serde_json::Value| {
                     let alone = serde_json::json!({ $tag: example[$tag] });
                     let reads = serde_json::from_value::<Self>(alone.clone()).is_ok();
                     if reads { alone } else { example }
                 };
-                Self::examples().into_iter().map(plainest).collect()
+                Self::examples().into_iter().map(shortest).collect()
             }
 
             /// The names of all laws: built-in ones first, then registered ones.
@@ -425,7 +425,15 @@ macro_rules! family {
             pub fn name(&self) -> &str {
                 match self {
                     $($Config::$Variant(_) => <$Law as $crate::registry::Law>::NAME,)+
-                    $Config::Own(own) => own.name(),
+                    $Config::Registered(law) => law.name(),
+                }
+            }
+
+            /// The law, to ask it for its properties.
+            pub fn law(&self) -> &$Erased {
+                match self {
+                    $($Config::$Variant(law) => law,)+
+                    $Config::Registered(law) => law.law(),
                 }
             }
 
@@ -435,10 +443,7 @@ macro_rules! family {
             /// The first key whose value is out of range.
             pub fn check(&self) -> Result<(), $crate::config::ConfigError> {
                 use $crate::registry::Checked as _;
-                match self {
-                    $($Config::$Variant(law) => law.check(),)+
-                    $Config::Own(own) => own.law().check(),
-                }
+                self.law().check()
             }
         }
 
@@ -452,7 +457,7 @@ macro_rules! family {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let table = match self {
                     $($Config::$Variant(law) => $crate::registry::write($tag, self.name(), law),)+
-                    $Config::Own(own) => $crate::registry::write($tag, self.name(), own),
+                    $Config::Registered(law) => $crate::registry::write($tag, self.name(), law),
                 };
                 table.map_err(serde::ser::Error::custom)?.serialize(serializer)
             }
@@ -467,7 +472,7 @@ macro_rules! family {
                         return serde_json::from_value(serde_json::Value::Object(table)).map($Config::$Variant);
                     })+
                     match $registry.read(&name, &table) {
-                        Some(own) => own.map($Config::Own),
+                        Some(law) => law.map($Config::Registered),
                         None => Err($crate::registry::unknown_name(&name, Self::names())),
                     }
                 };
@@ -515,12 +520,211 @@ macro_rules! laws {
 }
 pub use crate::laws;
 
-/// Defines methods of an enum that holds one law per variant. Each method calls the law's method of the same name.
+/// Declares what a family asks of the parameters of a law, once. From the declaration follow the trait that a law
+/// implements, its object-safe form for registered laws, and the methods of the family's configuration.
 ///
-/// `delegate! { [Enum Variant Variant …] fn method(&mut self, argument: Type) -> Answer; … }` is written inside an
-/// `impl`. A variant holds the law, or a box of the law.
+/// ```text
+/// law_trait! {
+///     /// The parameters of a loss model, and its constructor.
+///     pub trait LossLaw, erased AnyLossLaw, for LossConfig {
+///         /// Type of the running model.
+///         type Model: LossModel;
+///         /// True if the model never loses a packet.
+///         const NEVER: bool = false, asked by is_none;
+///         /// Returns the model.
+///         fn model(&self, stream: Stream) -> Result<Self::Model, ConfigError>,
+///             boxed: Result<Box<dyn LossModel>, ConfigError> = |made| Ok(Box::new(made?));
+///         /// Mean length of a cycle.
+///         fn cycle(&self) -> Option<Span> { None }
+///     }
+/// }
+/// ```
+///
+/// A constant becomes the method `is_none` of the object-safe trait and of the configuration. A constructor (`boxed`)
+/// returns a box there; the family's dispatch calls it. Every other method is the same in all three places. The
+/// configuration asks the law through [`family!`]'s `law`, by a virtual call, so none of the questions may be asked
+/// for each packet.
+#[macro_export]
+macro_rules! law_trait {
+    (
+        $(#[$attribute:meta])*
+        pub trait $Law:ident, erased $Any:ident, for $Config:ident { $($items:tt)* }
+    ) => {
+        $crate::registry::law_trait! { @items [$Law $Any $Config $(#[$attribute])*] [] [] [] [] $($items)* }
+    };
+    (
+        @items [$Law:ident $Any:ident $Config:ident $($head:tt)*]
+        [$($law:tt)*] [$($any:tt)*] [$($forward:tt)*] [$($config:tt)*]
+    ) => {
+        $($head)*
+        pub trait $Law: $crate::registry::Law {
+            $($law)*
+        }
+
+        #[doc = concat!("Object-safe form of [`", stringify!($Law), "`], for laws that programs register.")]
+        pub trait $Any: $crate::registry::Checked + Send + Sync {
+            $($any)*
+        }
+
+        impl<L: $Law> $Any for L {
+            $($forward)*
+        }
+
+        impl $Config {
+            $($config)*
+        }
+    };
+    (
+        @items $head:tt [$($law:tt)*] $any:tt $forward:tt $config:tt
+        $(#[$attribute:meta])* type $Running:ident: $Trait:ident; $($rest:tt)*
+    ) => {
+        $crate::registry::law_trait! {
+            @items $head [$($law)* $(#[$attribute])* type $Running: $Trait + 'static;] $any $forward $config $($rest)*
+        }
+    };
+    (
+        @items [$Law:ident $($head:tt)*] [$($law:tt)*] [$($any:tt)*] [$($forward:tt)*] [$($config:tt)*]
+        $(#[$attribute:meta])* const $NAME:ident: $Type:ty = $default:expr, asked by $question:ident; $($rest:tt)*
+    ) => {
+        $crate::registry::law_trait! {
+            @items [$Law $($head)*]
+            [$($law)* $(#[$attribute])* const $NAME: $Type = $default;]
+            [$($any)* $(#[$attribute])* fn $question(&self) -> $Type { $default }]
+            [$($forward)* fn $question(&self) -> $Type { <L as $Law>::$NAME }]
+            [$($config)* $(#[$attribute])* pub fn $question(&self) -> $Type { self.law().$question() }]
+            $($rest)*
+        }
+    };
+    (
+        @items [$Law:ident $($head:tt)*] [$($law:tt)*] [$($any:tt)*] [$($forward:tt)*] $config:tt
+        $(#[$attribute:meta])*
+        fn $name:ident(&$this:ident $(, $argument:ident: $Type:ty)* $(,)?) -> $Made:ty,
+            boxed: $Boxed:ty = |$made:ident| $boxing:expr;
+        $($rest:tt)*
+    ) => {
+        $crate::registry::law_trait! {
+            @items [$Law $($head)*]
+            [$($law)* $(#[$attribute])* fn $name(&$this $(, $argument: $Type)*) -> $Made;]
+            [$($any)* $(#[$attribute])* fn $name(&$this $(, $argument: $Type)*) -> $Boxed;]
+            [$($forward)* fn $name(&self $(, $argument: $Type)*) -> $Boxed {
+                let $made = <L as $Law>::$name(self $(, $argument)*);
+                $boxing
+            }]
+            $config $($rest)*
+        }
+    };
+    (
+        @items $head:tt [$($law:tt)*] [$($any:tt)*] $forward:tt $config:tt
+        $(#[$attribute:meta])*
+        fn $name:ident(&$this:ident $(, $argument:ident: $Type:ty)* $(,)?) -> $Answer:ty;
+        $($rest:tt)*
+    ) => {
+        $crate::registry::law_trait! {
+            @forward $head
+            [$($law)* $(#[$attribute])* fn $name(&$this $(, $argument: $Type)*) -> $Answer;]
+            [$($any)* $(#[$attribute])* fn $name(&$this $(, $argument: $Type)*) -> $Answer;]
+            $forward $config
+            [$(#[$attribute])* fn $name(&self $(, $argument: $Type)*) -> $Answer] $($rest)*
+        }
+    };
+    (
+        @items $head:tt [$($law:tt)*] [$($any:tt)*] $forward:tt $config:tt
+        $(#[$attribute:meta])*
+        fn $name:ident(&$this:ident $(, $argument:ident: $Type:ty)* $(,)?) -> $Answer:ty { $($body:tt)* }
+        $($rest:tt)*
+    ) => {
+        $crate::registry::law_trait! {
+            @forward $head
+            [$($law)* $(#[$attribute])* fn $name(&$this $(, $argument: $Type)*) -> $Answer { $($body)* }]
+            [$($any)* $(#[$attribute])* fn $name(&$this $(, $argument: $Type)*) -> $Answer { $($body)* }]
+            $forward $config
+            [$(#[$attribute])* fn $name(&self $(, $argument: $Type)*) -> $Answer] $($rest)*
+        }
+    };
+    (
+        @forward [$Law:ident $($head:tt)*] $law:tt $any:tt [$($forward:tt)*] [$($config:tt)*]
+        [$(#[$attribute:meta])* fn $name:ident(&self $(, $argument:ident: $Type:ty)*) -> $Answer:ty]
+        $($rest:tt)*
+    ) => {
+        $crate::registry::law_trait! {
+            @items [$Law $($head)*] $law $any
+            [$($forward)* fn $name(&self $(, $argument: $Type)*) -> $Answer {
+                <L as $Law>::$name(self $(, $argument)*)
+            }]
+            [$($config)* $(#[$attribute])* pub fn $name(&self $(, $argument: $Type)*) -> $Answer {
+                self.law().$name($($argument),*)
+            }]
+            $($rest)*
+        }
+    };
+}
+pub use crate::law_trait;
+
+/// Declares the trait of a family's running laws, once. The dispatch of an enum that holds one law per variant follows
+/// from the declaration, and so does the trait of a box.
+///
+/// `running_trait! { ($) pub trait LossModel, delegated by delegate_loss_model { fn …; … } }` declares the trait, and a
+/// macro: `delegate_loss_model! { Enum Variant Variant … }` implements the trait for the enum. A method costs a jump
+/// there. A variant holds the law, or a box of the law.
+#[macro_export]
+macro_rules! running_trait {
+    (
+        ($d:tt) $(#[$attribute:meta])*
+        pub trait $Trait:ident, delegated by $delegate:ident { $($items:tt)* }
+    ) => {
+        $crate::registry::running_trait! { @items $d [$Trait $delegate $(#[$attribute])*] [] [] $($items)* }
+    };
+    (@items $d:tt [$Trait:ident $delegate:ident $($head:tt)*] [$($item:tt)*] [$($signature:tt)*]) => {
+        $($head)*
+        pub trait $Trait: Send {
+            $($item)*
+        }
+
+        impl<T: $Trait + ?Sized> $Trait for Box<T> {
+            $crate::registry::delegate! { [*] $($signature)* }
+        }
+
+        macro_rules! $delegate {
+            ($d Enum:ident $d($d Variant:ident)+) => {
+                impl $Trait for $d Enum {
+                    $crate::registry::delegate! { [$d Enum $d($d Variant)+] $($signature)* }
+                }
+            };
+        }
+    };
+    (
+        @items $d:tt $head:tt [$($item:tt)*] [$($signature:tt)*]
+        $(#[$attribute:meta])* fn $name:ident $arguments:tt $(-> $Answer:ty)?; $($rest:tt)*
+    ) => {
+        $crate::registry::running_trait! {
+            @items $d $head
+            [$($item)* $(#[$attribute])* fn $name $arguments $(-> $Answer)?;]
+            [$($signature)* #[inline] fn $name $arguments $(-> $Answer)?;]
+            $($rest)*
+        }
+    };
+    (
+        @items $d:tt $head:tt [$($item:tt)*] [$($signature:tt)*]
+        $(#[$attribute:meta])* fn $name:ident $arguments:tt $(-> $Answer:ty)? { $($body:tt)* } $($rest:tt)*
+    ) => {
+        $crate::registry::running_trait! {
+            @items $d $head
+            [$($item)* $(#[$attribute])* fn $name $arguments $(-> $Answer)? { $($body)* }]
+            [$($signature)* #[inline] fn $name $arguments $(-> $Answer)?;]
+            $($rest)*
+        }
+    };
+}
+pub use crate::running_trait;
+
+/// Defines methods that call the method of the same name of a law: of each variant of an enum
+/// (`delegate! { [Enum Variant Variant …] fn method(&mut self, argument: Type) -> Answer; … }`), or of what a box holds
+/// (`delegate! { [*] … }`). Written inside an `impl`.
 #[macro_export]
 macro_rules! delegate {
+    (@call $self:tt [*] $name:ident $arguments:tt) => {
+        (**$self).$name $arguments
+    };
     (@call $self:tt [$Enum:ident $($Variant:ident)+] $name:ident $arguments:tt) => {
         match $self {
             $($Enum::$Variant(law) => law.$name $arguments,)+
@@ -530,7 +734,7 @@ macro_rules! delegate {
     (
         $variants:tt
         $(#[$attribute:meta])*
-        fn $name:ident(&mut self $(, $argument:ident: $Type:ty)*) $(-> $Answer:ty)?;
+        fn $name:ident(&mut self $(, $argument:ident: $Type:ty)* $(,)?) $(-> $Answer:ty)?;
         $($rest:tt)*
     ) => {
         $(#[$attribute])*
@@ -542,7 +746,7 @@ macro_rules! delegate {
     (
         $variants:tt
         $(#[$attribute:meta])*
-        fn $name:ident(&self $(, $argument:ident: $Type:ty)*) $(-> $Answer:ty)?;
+        fn $name:ident(&self $(, $argument:ident: $Type:ty)* $(,)?) $(-> $Answer:ty)?;
         $($rest:tt)*
     ) => {
         $(#[$attribute])*

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::codec::Codec;
 use super::noise::{ComfortNoise, Pauses};
 use super::voice::packetise;
-use super::{FrameType, Phase, TrafficLaw, TrafficSource, Unit};
+use super::{FrameType, Phase, TrafficConfig, TrafficLaw, TrafficSource, Unit};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
@@ -127,6 +127,13 @@ impl Law for ConversationConfig {
     const NAME: &'static str = "conversation";
 }
 
+impl ConversationConfig {
+    /// Returns the configuration of the other party.
+    fn other_party(&self) -> Self {
+        ConversationConfig { answers: !self.answers, ..self.clone() }
+    }
+}
+
 impl TrafficLaw for ConversationConfig {
     type Source = Party;
 
@@ -168,8 +175,8 @@ impl TrafficLaw for ConversationConfig {
         Some((single / 2.0 + both) / (single + both + nobody))
     }
 
-    fn answer(&self) -> Option<Self> {
-        Some(ConversationConfig { answers: !self.answers, ..self.clone() })
+    fn answer(&self) -> Option<TrafficConfig> {
+        Some(self.other_party().into())
     }
 }
 
@@ -364,7 +371,7 @@ mod tests {
     #[test]
     fn the_two_take_turns() {
         let caller = ConversationConfig { interruption: 0.0, codec: Codec::G729, ..ConversationConfig::default() };
-        let callee = caller.answer().expect("another");
+        let callee = caller.other_party();
         let (there, back) = (party(&caller, 2000.0), party(&callee, 2000.0));
         // Without interruptions, no packet starts while the other party talks; only the last packet of a talkspurt may
         // extend beyond its end.
@@ -389,7 +396,7 @@ mod tests {
         let pausing = ConversationConfig { always_on: Some(false), ..always.clone() };
         assert_eq!(always.activity(), Some(1.0));
         assert!(pausing.activity().is_some_and(|share| (0.4..0.5).contains(&share)));
-        for config in [always.clone(), always.answer().expect("another")] {
+        for config in [always.clone(), always.other_party()] {
             let mut source = config.source(Instant::ZERO, Seed(7).stream("talk")).expect("a party");
             let units: Vec<Unit> = std::iter::from_fn(|| source.next_unit()).take(100_000).collect();
             assert!(units.windows(2).all(|pair| pair[1].created - pair[0].created == Span::from_millis(20)));

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use crate::encoder::Media;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
+use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Instant, Span};
 
 pub use bulk::{Activity, Bulk};
@@ -148,206 +148,119 @@ pub struct Volume {
     pub payload: f64,
 }
 
-/// Running application. It produces units or, if it is bulk ([`TrafficLaw::BULK`]), has active intervals when it offers
-/// as much as the transport accepts.
-pub trait TrafficSource: Send {
-    /// Returns the next unit; `None` if there will be no more. `created` never decreases, and is at or after the start.
-    /// A bulk source has none.
-    fn next_unit(&mut self) -> Option<Unit> {
-        None
-    }
+running_trait! { ($)
+    /// Running application. It produces units or, if it is bulk ([`TrafficLaw::BULK`]), has active intervals when it offers
+    /// as much as the transport accepts.
+    pub trait TrafficSource, delegated by delegate_source {
+        /// Returns the next unit; `None` if there will be no more. `created` never decreases, and is at or after the start.
+        /// A bulk source has none.
+        fn next_unit(&mut self) -> Option<Unit> {
+            None
+        }
 
-    /// Returns the next interval when a bulk source offers data; `None` for other sources. The driver of the flow calls
-    /// the sender's `on_start` at its start and its `on_stop` at its end.
-    fn next_activity(&mut self) -> Option<Activity> {
-        None
-    }
+        /// Returns the next interval when a bulk source offers data; `None` for other sources. The driver of the flow calls
+        /// the sender's `on_start` at its start and its `on_stop` at its end.
+        fn next_activity(&mut self) -> Option<Activity> {
+            None
+        }
 
-    /// Notifies the source that the receiving application has a complete unit at `now`. Sources that wait for this set
-    /// [`TrafficLaw::LISTENS`]; they may have more units afterwards.
-    fn on_received(&mut self, _unit: u32, _now: Instant) {}
+        /// Notifies the source that the receiving application has a complete unit at `now`. Sources that wait for this set
+        /// [`TrafficLaw::LISTENS`]; they may have more units afterwards.
+        fn on_received(&mut self, _unit: u32, _now: Instant) {}
 
-    /// Returns the requests so far, in order; empty for sources without requests.
-    fn wanted(&self) -> &[TransferRequest] {
-        &[]
-    }
+        /// Returns the requests so far, in order; empty for sources without requests.
+        fn wanted(&self) -> &[TransferRequest] {
+            &[]
+        }
 
-    /// Returns the state of an adaptive stream's viewer at a time; `None` for other sources.
-    fn session(&self, _until: Instant) -> Option<Session> {
-        None
+        /// Returns the state of an adaptive stream's viewer at a time; `None` for other sources.
+        fn session(&self, _until: Instant) -> Option<Session> {
+            None
+        }
     }
 }
 
-impl<S: TrafficSource + ?Sized> TrafficSource for Box<S> {
-    fn next_unit(&mut self) -> Option<Unit> {
-        (**self).next_unit()
-    }
-    fn next_activity(&mut self) -> Option<Activity> {
-        (**self).next_activity()
-    }
-    fn on_received(&mut self, unit: u32, now: Instant) {
-        (**self).on_received(unit, now);
-    }
-    fn wanted(&self) -> &[TransferRequest] {
-        (**self).wanted()
-    }
-    fn session(&self, until: Instant) -> Option<Session> {
-        (**self).session(until)
-    }
-}
+law_trait! {
+    /// Parameters of a source, properties that follow from them, and its constructor.
+    pub trait TrafficLaw, erased AnyTrafficLaw, for TrafficConfig {
+        /// The source type.
+        type Source: TrafficSource;
 
-/// Parameters of a source, properties that follow from them, and its constructor.
-pub trait TrafficLaw: Law {
-    /// The source type.
-    type Source: TrafficSource + 'static;
+        /// True for sources that produce no units but offer as much as the transport accepts, whenever they are active.
+        const BULK: bool = false, asked by is_bulk;
 
-    /// True for sources that produce no units but offer as much as the transport accepts, whenever they are active.
-    const BULK: bool = false;
+        /// True if data is wanted as a whole ([`TrafficSource::wanted`]). It needs a transport that retransmits lost data,
+        /// and data in transit is late, not lost.
+        const WHOLE: bool = false, asked by is_whole;
 
-    /// True if data is wanted as a whole ([`TrafficSource::wanted`]). It needs a transport that retransmits lost data,
-    /// and data in transit is late, not lost.
-    const WHOLE: bool = false;
+        /// True if the source depends on arrivals and must be notified ([`TrafficSource::on_received`]).
+        const LISTENS: bool = false, asked by listens;
 
-    /// True if the source depends on arrivals and must be notified ([`TrafficSource::on_received`]).
-    const LISTENS: bool = false;
+        /// True if the source ends by itself, so that such flows may arrive one after the other without a stop time.
+        const ENDS: bool = false, asked by ends;
 
-    /// True if the source ends by itself, so that such flows may arrive one after the other without a stop time.
-    const ENDS: bool = false;
+        /// Returns the source, starting at `start`; `stream` is its only source of randomness. The parameters have been
+        /// checked.
+        ///
+        /// # Errors
+        /// The errors of [`Checked::check`].
+        fn source(&self, start: Instant, stream: Stream) -> Result<Self::Source, ConfigError>,
+            boxed: Result<Box<dyn TrafficSource>, ConfigError> = |made| Ok(Box::new(made?));
 
-    /// Returns the source, starting at `start`; `stream` is its only source of randomness. The parameters have been
-    /// checked.
-    ///
-    /// # Errors
-    /// The errors of [`Checked::check`].
-    fn source(&self, start: Instant, stream: Stream) -> Result<Self::Source, ConfigError>;
+        /// Rates of the video's layers; none without layers.
+        fn layers(&self) -> LayerRates {
+            LayerRates::default()
+        }
 
-    /// Rates of the video's layers; none without layers.
-    fn layers(&self) -> LayerRates {
-        LayerRates::default()
-    }
+        /// Frames of video applications.
+        fn frames(&self) -> Option<Frames> {
+            None
+        }
 
-    /// Frames of video applications.
-    fn frames(&self) -> Option<Frames> {
-        None
-    }
+        /// Codec and duration of speech per unit, for calls.
+        fn call(&self) -> Option<(Codec, Span)> {
+            None
+        }
 
-    /// Codec and duration of speech per unit, for calls.
-    fn call(&self) -> Option<(Codec, Span)> {
-        None
-    }
+        /// Units per second while on, for sources with a fixed or mean unit rate.
+        fn units_per_second(&self) -> Option<f64> {
+            None
+        }
 
-    /// Units per second while on, for sources with a fixed or mean unit rate.
-    fn units_per_second(&self) -> Option<f64> {
-        None
-    }
+        /// Mean payload of units, bytes, if the sizes differ.
+        fn mean_payload(&self) -> Option<f64> {
+            None
+        }
 
-    /// Mean payload of units, bytes, if the sizes differ.
-    fn mean_payload(&self) -> Option<f64> {
-        None
-    }
+        /// Period of a source that repeats as long as it lasts, and the start within its first interval.
+        fn period(&self) -> Option<(Span, Phase)> {
+            None
+        }
 
-    /// Period of a source that repeats as long as it lasts, and the start within its first interval.
-    fn period(&self) -> Option<(Span, Phase)> {
-        None
-    }
+        /// Value of the key `phase` under ns-2's presets if the scenario does not set it; `None` keeps the default.
+        fn phase_like_ns2(&self) -> Option<Phase> {
+            None
+        }
 
-    /// Value of the key `phase` under ns-2's presets if the scenario does not set it; `None` keeps the default.
-    fn phase_like_ns2(&self) -> Option<Phase> {
-        None
-    }
+        /// Mean share of time when the speaker talks, for calls: above 0, at most 1.
+        fn activity(&self) -> Option<f64> {
+            None
+        }
 
-    /// Mean share of time when the speaker talks, for calls: above 0, at most 1.
-    fn activity(&self) -> Option<f64> {
-        None
-    }
+        /// Payload that a source without a rate moves in a number of seconds, mean and maximum, on an unlimited network.
+        fn volume(&self, _lasts: f64) -> Option<Volume> {
+            None
+        }
 
-    /// Payload that a source without a rate moves in a number of seconds, mean and maximum, on an unlimited network.
-    fn volume(&self, _lasts: f64) -> Option<Volume> {
-        None
-    }
+        /// Streams of a peer, for applications with an encoding transport.
+        fn media(&self) -> Option<&Media> {
+            None
+        }
 
-    /// Streams of a peer, for applications with an encoding transport.
-    fn media(&self) -> Option<&Media> {
-        None
-    }
-
-    /// The other party, for conversations. Both parties draw from one stream.
-    fn answer(&self) -> Option<Self> {
-        None
-    }
-}
-
-/// Object-safe form of [`TrafficLaw`] for sources that a program registers.
-#[allow(missing_docs)] // each method is the one of `TrafficLaw` by that name
-pub trait AnyTrafficLaw: Checked + Send + Sync {
-    fn any_bulk(&self) -> bool;
-    /// # Errors
-    /// The errors of [`Checked::check`].
-    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError>;
-    fn any_layers(&self) -> LayerRates;
-    fn any_frames(&self) -> Option<Frames>;
-    fn any_call(&self) -> Option<(Codec, Span)>;
-    fn any_units_per_second(&self) -> Option<f64>;
-    fn any_mean_payload(&self) -> Option<f64> {
-        None
-    }
-    fn any_period(&self) -> Option<(Span, Phase)> {
-        None
-    }
-    fn any_phase_like_ns2(&self) -> Option<Phase> {
-        None
-    }
-    fn any_activity(&self) -> Option<f64> {
-        None
-    }
-    fn any_volume(&self, lasts: f64) -> Option<Volume>;
-    fn any_whole(&self) -> bool;
-    fn any_listens(&self) -> bool;
-    fn any_ends(&self) -> bool;
-}
-
-impl<L: TrafficLaw> AnyTrafficLaw for L {
-    fn any_bulk(&self) -> bool {
-        L::BULK
-    }
-    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError> {
-        Ok(Box::new(self.source(start, stream)?))
-    }
-    fn any_layers(&self) -> LayerRates {
-        self.layers()
-    }
-    fn any_frames(&self) -> Option<Frames> {
-        self.frames()
-    }
-    fn any_call(&self) -> Option<(Codec, Span)> {
-        self.call()
-    }
-    fn any_units_per_second(&self) -> Option<f64> {
-        self.units_per_second()
-    }
-    fn any_mean_payload(&self) -> Option<f64> {
-        self.mean_payload()
-    }
-    fn any_period(&self) -> Option<(Span, Phase)> {
-        self.period()
-    }
-    fn any_phase_like_ns2(&self) -> Option<Phase> {
-        self.phase_like_ns2()
-    }
-    fn any_activity(&self) -> Option<f64> {
-        self.activity()
-    }
-    fn any_volume(&self, lasts: f64) -> Option<Volume> {
-        self.volume(lasts)
-    }
-    fn any_whole(&self) -> bool {
-        L::WHOLE
-    }
-    fn any_listens(&self) -> bool {
-        L::LISTENS
-    }
-    fn any_ends(&self) -> bool {
-        L::ENDS
+        /// The other party, for conversations. Both parties draw from one stream.
+        fn answer(&self) -> Option<TrafficConfig> {
+            None
+        }
     }
 }
 
@@ -378,13 +291,13 @@ impl Default for TrafficConfig {
 }
 
 /// Defines the source enum and its properties.
-macro_rules! at_work {
+macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         /// A source of units, or of activity of bulk data; each variant is boxed.
         #[allow(missing_docs)] // each is the source of the law by that name
         pub enum Source {
             $($Variant(Box<<$Law as TrafficLaw>::Source>),)+
-            Own(Box<dyn TrafficSource>),
+            Registered(Box<dyn TrafficSource>),
         }
 
         impl Source {
@@ -395,149 +308,17 @@ macro_rules! at_work {
             pub fn new(config: &TrafficConfig, start: Instant, stream: Stream) -> Result<Self, ConfigError> {
                 config.check()?;
                 Ok(match config {
-                    $(TrafficConfig::$Variant(law) => Source::$Variant(Box::new(law.source(start, stream)?)),)+
-                    TrafficConfig::Own(own) => Source::Own(own.law().any_source(start, stream)?),
+                    $(TrafficConfig::$Variant(law) => Source::$Variant(Box::new(TrafficLaw::source(law, start, stream)?)),)+
+                    TrafficConfig::Registered(law) => Source::Registered(law.law().source(start, stream)?),
                 })
             }
         }
 
-        impl TrafficSource for Source {
-            delegate! {
-                [Source $($Variant)+ Own]
-                #[inline]
-                fn next_unit(&mut self) -> Option<Unit>;
-                fn next_activity(&mut self) -> Option<Activity>;
-                fn on_received(&mut self, unit: u32, now: Instant);
-                fn wanted(&self) -> &[TransferRequest];
-                fn session(&self, until: Instant) -> Option<Session>;
-            }
-        }
-
-        impl TrafficConfig {
-            /// True for applications that produce no units but offer as much as the transport accepts.
-            pub fn is_bulk(&self) -> bool {
-                match self {
-                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::BULK,)+
-                    TrafficConfig::Own(own) => own.law().any_bulk(),
-                }
-            }
-
-            /// See [`TrafficLaw::WHOLE`].
-            pub fn is_whole(&self) -> bool {
-                match self {
-                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::WHOLE,)+
-                    TrafficConfig::Own(own) => own.law().any_whole(),
-                }
-            }
-
-            /// See [`TrafficLaw::LISTENS`].
-            pub fn listens(&self) -> bool {
-                match self {
-                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::LISTENS,)+
-                    TrafficConfig::Own(own) => own.law().any_listens(),
-                }
-            }
-
-            /// See [`TrafficLaw::ENDS`].
-            pub fn ends(&self) -> bool {
-                match self {
-                    $(TrafficConfig::$Variant(_) => <$Law as TrafficLaw>::ENDS,)+
-                    TrafficConfig::Own(own) => own.law().any_ends(),
-                }
-            }
-
-            /// See [`TrafficLaw::volume`].
-            pub fn volume(&self, lasts: f64) -> Option<Volume> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.volume(lasts),)+
-                    TrafficConfig::Own(own) => own.law().any_volume(lasts),
-                }
-            }
-
-            /// See [`TrafficLaw::media`]; custom sources have none.
-            pub fn media(&self) -> Option<&Media> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.media(),)+
-                    TrafficConfig::Own(_) => None,
-                }
-            }
-
-            /// See [`TrafficLaw::answer`]; custom sources have none.
-            pub fn answer(&self) -> Option<TrafficConfig> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.answer().map(TrafficConfig::$Variant),)+
-                    TrafficConfig::Own(_) => None,
-                }
-            }
-
-            /// See [`TrafficLaw::layers`].
-            pub fn layers(&self) -> LayerRates {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.layers(),)+
-                    TrafficConfig::Own(own) => own.law().any_layers(),
-                }
-            }
-
-            /// See [`TrafficLaw::frames`].
-            pub fn frames(&self) -> Option<Frames> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.frames(),)+
-                    TrafficConfig::Own(own) => own.law().any_frames(),
-                }
-            }
-
-            /// See [`TrafficLaw::call`].
-            pub fn call(&self) -> Option<(Codec, Span)> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.call(),)+
-                    TrafficConfig::Own(own) => own.law().any_call(),
-                }
-            }
-
-            /// See [`TrafficLaw::units_per_second`].
-            pub fn units_per_second(&self) -> Option<f64> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.units_per_second(),)+
-                    TrafficConfig::Own(own) => own.law().any_units_per_second(),
-                }
-            }
-
-            /// See [`TrafficLaw::mean_payload`].
-            pub fn mean_payload(&self) -> Option<f64> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.mean_payload(),)+
-                    TrafficConfig::Own(own) => own.law().any_mean_payload(),
-                }
-            }
-
-            /// See [`TrafficLaw::period`].
-            pub fn period(&self) -> Option<(Span, Phase)> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.period(),)+
-                    TrafficConfig::Own(own) => own.law().any_period(),
-                }
-            }
-
-            /// See [`TrafficLaw::phase_like_ns2`].
-            pub fn phase_like_ns2(&self) -> Option<Phase> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.phase_like_ns2(),)+
-                    TrafficConfig::Own(own) => own.law().any_phase_like_ns2(),
-                }
-            }
-
-            /// See [`TrafficLaw::activity`].
-            pub fn activity(&self) -> Option<f64> {
-                match self {
-                    $(TrafficConfig::$Variant(law) => law.activity(),)+
-                    TrafficConfig::Own(own) => own.law().any_activity(),
-                }
-            }
-        }
+        delegate_source! { Source $($Variant)+ Registered }
     };
 }
 
-sources! { laws! (at_work! ()) }
+sources! { laws! (dispatch! ()) }
 
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ use crate::loss::LossConfig;
 use crate::queue::{PoliceConfig, QueueConfig, ShapeConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
+use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Bytes, FineSpan, Instant, Rate, Span};
 
 /// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
@@ -47,37 +47,23 @@ pub use constant::Constant;
 pub use markov::{Conditions, RatePreset, RateState};
 pub use trace::{After, TraceFormat, TracePart};
 
-/// A rate law at work on one direction of a link.
-pub trait Transmitter: Send {
-    /// When the transmission of `size` bytes ends that begins at `start`: not before `start`; [`Instant::NEVER`] if it never
-    /// ends. `start` does not decrease from call to call.
-    fn end_of(&mut self, start: Instant, size: Bytes) -> Instant;
+running_trait! { ($)
+    /// A rate law at work on one direction of a link.
+    pub trait Transmitter, delegated by delegate_transmitter {
+        /// When the transmission of `size` bytes ends that begins at `start`: not before `start`; [`Instant::NEVER`] if it never
+        /// ends. `start` does not decrease from call to call.
+        fn end_of(&mut self, start: Instant, size: Bytes) -> Instant;
 
-    /// What could be transmitted from `from` until `to`, in bytes on the wire, rounded down: the whole that a utilisation is
-    /// a part of.
-    fn capacity(&self, from: Instant, to: Instant) -> Bytes;
+        /// What could be transmitted from `from` until `to`, in bytes on the wire, rounded down: the whole that a utilisation is
+        /// a part of.
+        fn capacity(&self, from: Instant, to: Instant) -> Bytes;
 
-    /// The first change of the rate at or after `at`, with its time and the new rate. The beginning of the run counts
-    /// as a change. None if the rate does not change any more, or if the law has no rate. Queue disciplines that
-    /// compute with the rate learn of it.
-    fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
-        None
-    }
-}
-
-/// A law whose state is large: links with a constant rate take no room for it.
-impl<T: Transmitter + ?Sized> Transmitter for Box<T> {
-    #[inline]
-    fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
-        (**self).end_of(start, size)
-    }
-
-    fn capacity(&self, from: Instant, to: Instant) -> Bytes {
-        (**self).capacity(from, to)
-    }
-
-    fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
-        (**self).change_from(at)
+        /// The first change of the rate at or after `at`, with its time and the new rate. The beginning of the run counts
+        /// as a change. None if the rate does not change any more, or if the law has no rate. Queue disciplines that
+        /// compute with the rate learn of it.
+        fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
+            None
+        }
     }
 }
 
@@ -90,76 +76,42 @@ pub struct RecordedLength {
     pub goes_on: bool,
 }
 
-/// The parameters of a rate law, and how it is made.
-pub trait RateLaw: Law {
-    /// The law at work.
-    type Transmitter: Transmitter + 'static;
+law_trait! {
+    /// The parameters of a rate law, and how it is made.
+    pub trait RateLaw, erased AnyRateLaw, for RateConfig {
+        /// The law at work.
+        type Transmitter: Transmitter;
 
-    /// True when the time that a packet takes depends on its size alone and is below 4.29 s, so that it may be kept for
-    /// the next of that size.
-    const STEADY: bool = false;
+        /// True when the time that a packet takes depends on its size alone and is below 4.29 s, so that it may be kept for
+        /// the next of that size.
+        const STEADY: bool = false, asked by is_steady;
 
-    /// The law at work; all its randomness comes from `stream`. The parameters have been checked.
-    ///
-    /// # Errors
-    /// What [`Checked::check`] refuses.
-    fn transmitter(&self, stream: Stream) -> Result<Self::Transmitter, ConfigError>;
+        /// The law at work; all its randomness comes from `stream`. The parameters have been checked.
+        ///
+        /// # Errors
+        /// What [`Checked::check`] refuses.
+        fn transmitter(&self, stream: Stream) -> Result<Self::Transmitter, ConfigError>,
+            boxed: Result<Box<dyn Transmitter>, ConfigError> = |made| Ok(Box::new(made?));
 
-    /// The nominal rate, for buffers, queue disciplines and the cost of a run: the mean of a rate that varies. Above
-    /// zero.
-    fn nominal(&self) -> Rate;
+        /// The nominal rate, for buffers, queue disciplines and the cost of a run: the mean of a rate that varies. Above
+        /// zero.
+        fn nominal(&self) -> Rate;
 
-    /// The highest rate, by which it is estimated what a run costs.
-    fn highest(&self) -> Rate {
-        self.nominal()
-    }
+        /// The highest rate, by which it is estimated what a run costs.
+        fn highest(&self) -> Rate {
+            self.nominal()
+        }
 
-    /// How long what it follows was recorded; none for a law that knows of no end.
-    fn recorded(&self) -> Option<RecordedLength> {
-        None
-    }
+        /// How long what it follows was recorded; none for a law that knows of no end.
+        fn recorded(&self) -> Option<RecordedLength> {
+            None
+        }
 
-    /// What it does to packets besides its rate; `stream` is a copy of the one that [`Self::transmitter`] has. None for a law that does
-    /// nothing else.
-    fn conditions(&self, _stream: Stream) -> Option<Conditions> {
-        None
-    }
-}
-
-/// What the family asks of a law that a program handed in.
-pub trait AnyRateLaw: Checked + Send + Sync {
-    /// See [`RateLaw::transmitter`].
-    ///
-    /// # Errors
-    /// What [`Checked::check`] refuses.
-    fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError>;
-    /// See [`RateLaw::STEADY`].
-    fn any_steady(&self) -> bool;
-    /// See [`RateLaw::nominal`].
-    fn any_nominal(&self) -> Rate;
-    /// See [`RateLaw::highest`].
-    fn any_highest(&self) -> Rate;
-    /// See [`RateLaw::recorded`].
-    fn any_recorded(&self) -> Option<RecordedLength> {
-        None
-    }
-}
-
-impl<L: RateLaw> AnyRateLaw for L {
-    fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {
-        Ok(Box::new(self.transmitter(stream)?))
-    }
-    fn any_steady(&self) -> bool {
-        L::STEADY
-    }
-    fn any_nominal(&self) -> Rate {
-        self.nominal()
-    }
-    fn any_highest(&self) -> Rate {
-        self.highest()
-    }
-    fn any_recorded(&self) -> Option<RecordedLength> {
-        self.recorded()
+        /// What it does to packets besides its rate; `stream` is a copy of the one that [`Self::transmitter`] has. None for a law that does
+        /// nothing else.
+        fn conditions(&self, _stream: Stream) -> Option<Conditions> {
+            None
+        }
     }
 }
 
@@ -191,76 +143,28 @@ impl From<Rate> for RateConfig {
 }
 
 /// The laws at work, by value: a call costs a jump.
-macro_rules! at_work {
+macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         enum ActiveRateLaw {
             $($Variant(<$Law as RateLaw>::Transmitter),)+
             // A box of the box: a link holds one of these, and none is to be larger for a law that few have.
-            Own(Box<Box<dyn Transmitter>>),
+            Registered(Box<Box<dyn Transmitter>>),
         }
 
         impl ActiveRateLaw {
             fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
                 Ok(match config {
-                    $(RateConfig::$Variant(law) => ActiveRateLaw::$Variant(law.transmitter(stream)?),)+
-                    RateConfig::Own(own) => ActiveRateLaw::Own(Box::new(own.law().any_transmitter(stream)?)),
+                    $(RateConfig::$Variant(law) => ActiveRateLaw::$Variant(RateLaw::transmitter(law, stream)?),)+
+                    RateConfig::Registered(law) => ActiveRateLaw::Registered(Box::new(law.law().transmitter(stream)?)),
                 })
             }
-
-            delegate! {
-                [ActiveRateLaw $($Variant)+ Own]
-                #[inline]
-                fn end_of(&mut self, start: Instant, size: Bytes) -> Instant;
-                fn capacity(&self, from: Instant, to: Instant) -> Bytes;
-                fn change_from(&self, at: Instant) -> Option<(Instant, Rate)>;
-            }
         }
 
-        impl RateConfig {
-            /// See [`RateLaw::STEADY`].
-            pub fn is_steady(&self) -> bool {
-                match self {
-                    $(RateConfig::$Variant(_) => <$Law as RateLaw>::STEADY,)+
-                    RateConfig::Own(own) => own.law().any_steady(),
-                }
-            }
-
-            /// See [`RateLaw::nominal`].
-            pub fn nominal(&self) -> Rate {
-                match self {
-                    $(RateConfig::$Variant(law) => law.nominal(),)+
-                    RateConfig::Own(own) => own.law().any_nominal(),
-                }
-            }
-
-            /// See [`RateLaw::highest`].
-            pub fn highest(&self) -> Rate {
-                match self {
-                    $(RateConfig::$Variant(law) => law.highest(),)+
-                    RateConfig::Own(own) => own.law().any_highest(),
-                }
-            }
-
-            /// See [`RateLaw::conditions`]; a program's own has none.
-            pub fn conditions(&self, stream: Stream) -> Option<Conditions> {
-                match self {
-                    $(RateConfig::$Variant(law) => law.conditions(stream),)+
-                    RateConfig::Own(_) => None,
-                }
-            }
-
-            /// See [`RateLaw::recorded`].
-            pub fn recorded(&self) -> Option<RecordedLength> {
-                match self {
-                    $(RateConfig::$Variant(law) => law.recorded(),)+
-                    RateConfig::Own(own) => own.law().any_recorded(),
-                }
-            }
-        }
+        delegate_transmitter! { ActiveRateLaw $($Variant)+ Registered }
     };
 }
 
-rates! { laws! (at_work! ()) }
+rates! { laws! (dispatch! ()) }
 
 /// A link's rate.
 pub struct LinkRate(ActiveRateLaw);

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
-use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
+use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Instant, Span};
 
 /// All loss models, in the order of user-visible lists. Each entry is a file and, in braces, the exported names, each with
@@ -44,50 +44,35 @@ macro_rules! models {
 
 models! { files! () }
 
-/// A running loss model of one link direction.
-pub trait LossModel: Send {
-    /// Returns true if the packet that leaves the link at `now` is lost. `now` never decreases from call to call.
-    fn lost(&mut self, now: Instant, packet: &Packet) -> bool;
-}
-
-/// The parameters of a loss model, and its constructor.
-pub trait LossLaw: Law {
-    /// Type of the running model.
-    type Model: LossModel + 'static;
-
-    /// True if the model never loses a packet, so that links skip the call.
-    const NEVER: bool = false;
-
-    /// Returns the model; `stream` provides all its randomness. The parameters have been checked.
-    ///
-    /// # Errors
-    /// The errors of [`Checked::check`].
-    fn model(&self, stream: Stream) -> Result<Self::Model, ConfigError>;
-
-    /// Mean time of one sojourn in each state together, if the model changes its state over time. The cost estimate of a run
-    /// uses it.
-    fn cycle(&self) -> Option<Span> {
-        None
+running_trait! { ($)
+    /// A running loss model of one link direction.
+    pub trait LossModel, delegated by delegate_loss_model {
+        /// Returns true if the packet that leaves the link at `now` is lost. `now` never decreases from call to call.
+        fn lost(&mut self, now: Instant, packet: &Packet) -> bool;
     }
 }
 
-/// Object-safe form of [`LossLaw`], for models that programs register.
-pub trait AnyLossLaw: Checked + Send + Sync {
-    /// See [`LossLaw::model`].
-    ///
-    /// # Errors
-    /// The errors of [`Checked::check`].
-    fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError>;
-    /// See [`LossLaw::cycle`].
-    fn any_cycle(&self) -> Option<Span>;
-}
+law_trait! {
+    /// The parameters of a loss model, and its constructor.
+    pub trait LossLaw, erased AnyLossLaw, for LossConfig {
+        /// Type of the running model.
+        type Model: LossModel;
 
-impl<L: LossLaw> AnyLossLaw for L {
-    fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
-        Ok(Box::new(self.model(stream)?))
-    }
-    fn any_cycle(&self) -> Option<Span> {
-        self.cycle()
+        /// True if the model never loses a packet, so that links skip the call.
+        const NEVER: bool = false, asked by is_none;
+
+        /// Returns the model; `stream` provides all its randomness. The parameters have been checked.
+        ///
+        /// # Errors
+        /// The errors of [`Checked::check`](fairwave_units::registry::Checked::check).
+        fn model(&self, stream: Stream) -> Result<Self::Model, ConfigError>,
+            boxed: Result<Box<dyn LossModel>, ConfigError> = |made| Ok(Box::new(made?));
+
+        /// Mean time of one sojourn in each state together, if the model changes its state over time. The cost estimate
+        /// of a run uses it.
+        fn cycle(&self) -> Option<Span> {
+            None
+        }
     }
 }
 
@@ -119,49 +104,27 @@ impl Default for LossConfig {
 }
 
 /// Running models, stored by value, so that a call is a jump instead of a virtual call.
-macro_rules! at_work {
+macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         enum ActiveLossModel {
             $($Variant(<$Law as LossLaw>::Model),)+
-            Own(Box<dyn LossModel>),
+            Registered(Box<dyn LossModel>),
         }
 
         impl ActiveLossModel {
             fn new(config: &LossConfig, stream: Stream) -> Result<Self, ConfigError> {
                 Ok(match config {
-                    $(LossConfig::$Variant(law) => ActiveLossModel::$Variant(law.model(stream)?),)+
-                    LossConfig::Own(own) => ActiveLossModel::Own(own.law().any_model(stream)?),
+                    $(LossConfig::$Variant(law) => ActiveLossModel::$Variant(LossLaw::model(law, stream)?),)+
+                    LossConfig::Registered(law) => ActiveLossModel::Registered(law.law().model(stream)?),
                 })
             }
-
-            delegate! {
-                [ActiveLossModel $($Variant)+ Own]
-                #[inline]
-                fn lost(&mut self, now: Instant, packet: &Packet) -> bool;
-            }
         }
 
-        impl LossConfig {
-            /// Whether the model never loses a packet, so that links skip the call.
-            pub fn is_none(&self) -> bool {
-                match self {
-                    $(LossConfig::$Variant(_) => <$Law as LossLaw>::NEVER,)+
-                    LossConfig::Own(_) => false,
-                }
-            }
-
-            /// See [`LossLaw::cycle`].
-            pub fn cycle(&self) -> Option<Span> {
-                match self {
-                    $(LossConfig::$Variant(law) => law.cycle(),)+
-                    LossConfig::Own(own) => own.law().any_cycle(),
-                }
-            }
-        }
+        delegate_loss_model! { ActiveLossModel $($Variant)+ Registered }
     };
 }
 
-models! { laws! (at_work! ()) }
+models! { laws! (dispatch! ()) }
 
 /// The losses of one link direction.
 pub struct Loss(ActiveLossModel);

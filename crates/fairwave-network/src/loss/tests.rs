@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use fairwave_units::registry::{Checked, Law};
+
 use super::*;
 use crate::packet::{Body, Class, Ecn, FlowId};
 use fairwave_units::random::Seed;

@@ -23,7 +23,7 @@ use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue, QueueConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
+use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
 /// All laws of shared media, in the order of user-visible lists. Each entry is a file and, in braces, the exported names,
@@ -131,67 +131,52 @@ impl MemberCounters {
     }
 }
 
-/// A running law of one medium.
-pub trait Medium: Send {
-    /// Handles the arrival of a packet at the transmitter of a member.
-    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings);
+running_trait! { ($)
+    /// A running law of one medium.
+    pub trait Medium, delegated by delegate_medium {
+        /// Handles the arrival of a packet at the transmitter of a member.
+        fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings);
 
-    /// Time of the next [`Medium::on_timer`] call; [`Instant::NEVER`] if no packet waits and the air is idle.
-    fn deadline(&self) -> Instant;
+        /// Time of the next [`Medium::on_timer`] call; [`Instant::NEVER`] if no packet waits and the air is idle.
+        fn deadline(&self) -> Instant;
 
-    /// Called at the deadline. The next deadline is later than `now`.
-    fn on_timer(&mut self, now: Instant, happenings: &mut Happenings);
+        /// Called at the deadline. The next deadline is later than `now`.
+        fn on_timer(&mut self, now: Instant, happenings: &mut Happenings);
 
-    /// Packets in the queue of a member: neither transmitted nor dropped.
-    fn waiting(&self, member: usize) -> u32;
+        /// Packets in the queue of a member: neither transmitted nor dropped.
+        fn waiting(&self, member: usize) -> u32;
 
-    /// Packets of a member that have arrived and were not delivered, dropped or lost.
-    fn held(&self, member: usize) -> u32;
+        /// Packets of a member that have arrived and were not delivered, dropped or lost.
+        fn held(&self, member: usize) -> u32;
 
-    /// Appends all held packets with their members, in any order, at the end of a run. No other call follows.
-    fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
+        /// Appends all held packets with their members, in any order, at the end of a run. No other call follows.
+        fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
 
-    /// Counters of a member.
-    fn counters(&self, member: usize) -> MemberCounters;
+        /// Counters of a member.
+        fn counters(&self, member: usize) -> MemberCounters;
 
-    /// Bytes on the wire that a member could have moved from `from` to `to` with the medium to itself: the denominator of
-    /// its utilisation.
-    fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes;
-}
-
-/// The parameters of a medium's law, and its constructor.
-pub trait MediumLaw: Law {
-    /// Type of the running law.
-    type Medium: Medium + 'static;
-
-    /// Returns the running law for these members, at least one. `streams` returns a random stream by name; such streams
-    /// provide all randomness.
-    ///
-    /// # Errors
-    /// The errors of [`Checked::check`], and members that do not fit: a station without a link, two access points.
-    fn medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Self::Medium, ConfigError>;
-
-    /// Rate of a member alone on the medium, above zero. Buffers, queue disciplines and the cost estimate of a run use it.
-    fn nominal(&self, member: &Member) -> Rate;
-}
-
-/// Object-safe form of [`MediumLaw`], for laws that programs register.
-pub trait AnyMediumLaw: Checked + Send + Sync {
-    /// See [`MediumLaw::medium`].
-    ///
-    /// # Errors
-    /// See [`MediumLaw::medium`].
-    fn any_medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Box<dyn Medium>, ConfigError>;
-    /// See [`MediumLaw::nominal`].
-    fn any_nominal(&self, member: &Member) -> Rate;
-}
-
-impl<L: MediumLaw> AnyMediumLaw for L {
-    fn any_medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Box<dyn Medium>, ConfigError> {
-        Ok(Box::new(self.medium(members, streams)?))
+        /// Bytes on the wire that a member could have moved from `from` to `to` with the medium to itself: the denominator of
+        /// its utilisation.
+        fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes;
     }
-    fn any_nominal(&self, member: &Member) -> Rate {
-        self.nominal(member)
+}
+
+law_trait! {
+    /// The parameters of a medium's law, and its constructor.
+    pub trait MediumLaw, erased AnyMediumLaw, for MediumConfig {
+        /// Type of the running law.
+        type Medium: Medium;
+
+        /// Returns the running law for these members, at least one. `streams` returns a random stream by name; such streams
+        /// provide all randomness.
+        ///
+        /// # Errors
+        /// The errors of [`Checked::check`], and members that do not fit: a station without a link, two access points.
+        fn medium(&self, members: &[Member], streams: &dyn Fn(&str) -> Stream) -> Result<Self::Medium, ConfigError>,
+            boxed: Result<Box<dyn Medium>, ConfigError> = |made| Ok(Box::new(made?));
+
+        /// Rate of a member alone on the medium, above zero. Buffers, queue disciplines and the cost estimate of a run use it.
+        fn nominal(&self, member: &Member) -> Rate;
     }
 }
 
@@ -216,7 +201,7 @@ pub fn give(given: RuntimeLaw<dyn AnyMediumLaw>) -> Result<(), NameTaken> {
 media! { laws! (family! (MediumConfig, "law", "shared medium", dyn AnyMediumLaw, OWN)) }
 
 /// Running laws, stored by value, so that a call is a jump instead of a virtual call.
-macro_rules! at_work {
+macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         /// A running medium.
         pub struct SharedMedium(ActiveMedium);
@@ -224,7 +209,7 @@ macro_rules! at_work {
         #[allow(clippy::large_enum_variant)] // a run has few of them, and they stay where they are
         enum ActiveMedium {
             $($Variant(<$Law as MediumLaw>::Medium),)+
-            Own(Box<dyn Medium>),
+            Registered(Box<dyn Medium>),
         }
 
         impl SharedMedium {
@@ -239,39 +224,17 @@ macro_rules! at_work {
             ) -> Result<Self, ConfigError> {
                 config.check()?;
                 Ok(SharedMedium(match config {
-                    $(MediumConfig::$Variant(law) => ActiveMedium::$Variant(law.medium(members, streams)?),)+
-                    MediumConfig::Own(own) => ActiveMedium::Own(own.law().any_medium(members, streams)?),
+                    $(MediumConfig::$Variant(law) => ActiveMedium::$Variant(MediumLaw::medium(law, members, streams)?),)+
+                    MediumConfig::Registered(law) => ActiveMedium::Registered(law.law().medium(members, streams)?),
                 }))
             }
         }
 
-        impl ActiveMedium {
-            delegate! {
-                [ActiveMedium $($Variant)+ Own]
-                fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings);
-                fn deadline(&self) -> Instant;
-                fn on_timer(&mut self, now: Instant, happenings: &mut Happenings);
-                fn waiting(&self, member: usize) -> u32;
-                fn held(&self, member: usize) -> u32;
-                fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>);
-                fn counters(&self, member: usize) -> MemberCounters;
-                fn capacity(&self, member: usize, from: Instant, to: Instant) -> Bytes;
-            }
-        }
-
-        impl MediumConfig {
-            /// See [`MediumLaw::nominal`].
-            pub fn nominal(&self, member: &Member) -> Rate {
-                match self {
-                    $(MediumConfig::$Variant(law) => law.nominal(member),)+
-                    MediumConfig::Own(own) => own.law().any_nominal(member),
-                }
-            }
-        }
+        delegate_medium! { ActiveMedium $($Variant)+ Registered }
     };
 }
 
-media! { laws! (at_work! ()) }
+media! { laws! (dispatch! ()) }
 
 impl SharedMedium {
     /// See [`Medium::arrive`].

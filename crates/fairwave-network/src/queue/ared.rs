@@ -170,7 +170,7 @@ impl Discipline for Ared {
     }
 
     /// Recomputes the thresholds and the weight that depend on the link's rate. Keeps max-p and the average.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now);
         self.red.rate_now(change.rate, change.idle);
         let Red { average, parameters: Parameters { max_p, .. }, .. } = self.red;
@@ -200,13 +200,13 @@ mod tests {
         (ared.red.average, ared.red.parameters.max_p) = (20.0, 0.3);
         let buffer = super::super::buffer::Buffer::with_capacity(0);
         let before = ared.red.parameters.min_threshold;
-        ared.rate_changed(&RateChange { now: Instant::ZERO, rate: rate(40), idle: Span::ZERO, buffer: &buffer });
+        ared.on_rate_change(&RateChange { now: Instant::ZERO, rate: rate(40), idle: Span::ZERO, buffer: &buffer });
         let Parameters { min_threshold, weight, max_p, .. } = ared.red.parameters;
         assert!((before, min_threshold) == (31.25, 12.5), "{before} {min_threshold}");
         assert!((weight + libm::expm1(-1.0 / 5000.0)).abs() < 1e-12, "{weight}");
         assert_eq!((max_p, ared.red.average), (0.3, 20.0));
         let mut set = self::ared();
-        set.rate_changed(&RateChange { now: Instant::ZERO, rate: rate(1), idle: Span::ZERO, buffer: &buffer });
+        set.on_rate_change(&RateChange { now: Instant::ZERO, rate: rate(1), idle: Span::ZERO, buffer: &buffer });
         assert_eq!(set.red.parameters.min_threshold, 5.0, "what was set stays");
     }
 

@@ -21,9 +21,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, QueueDrop, RateChange, Verdict};
 use super::red::{check_probability, check_size};
-use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
@@ -203,7 +202,8 @@ impl Discipline for Avq {
 
     /// The victim rule dropped `victim` instead of the arrival. Applies the same exchange to the virtual queue.
     #[inline]
-    fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
+    fn on_drop(&mut self, drop: QueueDrop<'_>) {
+        let QueueDrop::Exchanged { arrival, victim } = drop else { return };
         if self.forgets {
             return;
         }
@@ -215,7 +215,7 @@ impl Discipline for Avq {
     }
 
     /// Drains the virtual queue and adapts its capacity at the old rate up to now. Then limits the capacity to the new rate.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         let elapsed = change.now.span_since(self.updated).seconds();
         self.updated = change.now;
         self.queue = (self.queue - self.capacity * elapsed).max(0.0);
@@ -267,7 +267,7 @@ mod tests {
         let mut avq = avq(r#""virtual-buffer":"2500 B""#);
         arrive(&mut avq, Instant::ZERO, 1000);
         let (now, buffer) = (Instant::ZERO + Span::from_millis(1), Buffer::with_capacity(0));
-        avq.rate_changed(&RateChange {
+        avq.on_rate_change(&RateChange {
             now,
             rate: Rate::from_bits_per_second(800_000),
             idle: Span::ZERO,
@@ -332,19 +332,19 @@ mod tests {
         for (preset, capacity) in [("authors", 500_000.0), ("ns2", 500_000.0 - 0.15 * 1400.0)] {
             let mut avq = avq(&format!(r#""preset":"{preset}""#));
             (avq.queue, avq.capacity) = (2000.0, 500_000.0);
-            avq.exchanged(&large, &small);
+            avq.on_drop(QueueDrop::Exchanged { arrival: &large, victim: &small });
             assert_eq!(avq.queue, 3400.0, "{preset}");
             // In ns-2, admitted packets lower the capacity. The arrival was admitted; the victim no longer counts.
             assert!((avq.capacity - capacity).abs() < 1e-6, "{preset}: {}", avq.capacity);
             avq.queue = 1000.0;
-            avq.exchanged(&small, &large);
+            avq.on_drop(QueueDrop::Exchanged { arrival: &small, victim: &large });
             assert_eq!(avq.queue, 0.0, "{preset}: never less than nothing");
         }
         let mut avq = avq(r#""preset":"ns2""#);
-        avq.exchanged(&small, &large);
+        avq.on_drop(QueueDrop::Exchanged { arrival: &small, victim: &large });
         assert!((avq.capacity - (0.8e6 + 0.15 * 1400.0)).abs() < 1e-6, "ns-2's starts at 0.8 of the link");
         avq.capacity = 1e6;
-        avq.exchanged(&small, &large);
+        avq.on_drop(QueueDrop::Exchanged { arrival: &small, victim: &large });
         assert_eq!(avq.average(), Some(8e6), "in bits per second, never above the link");
     }
 
@@ -354,7 +354,7 @@ mod tests {
         for preset in ["authors", "ns2"] {
             let mut avq = avq(&format!(r#""preset":"{preset}","on-victim":"forget""#));
             (avq.queue, avq.capacity) = (2000.0, 500_000.0);
-            avq.exchanged(&large, &small);
+            avq.on_drop(QueueDrop::Exchanged { arrival: &large, victim: &small });
             assert_eq!((avq.queue, avq.capacity), (2000.0, 500_000.0), "{preset}");
         }
     }

@@ -7,6 +7,8 @@
 //! disciplines do not pay for these. No operation searches. The buffer allocates nothing after it has held its largest
 //! number of packets (and flows).
 
+use std::sync::Arc;
+
 use super::bins::Bins;
 use super::flows::Flows;
 pub use super::lists::Tally;
@@ -62,6 +64,8 @@ pub struct Buffer {
     served: Instant,
     /// ECN codepoint on arrival of the packet that was served last.
     served_came: Ecn,
+    /// Sender and receiver node of each flow.
+    ends: Option<Arc<[[u32; 2]]>>,
 }
 
 impl Default for Buffer {
@@ -87,6 +91,7 @@ impl Buffer {
             choosable: true,
             served: Instant::ZERO,
             served_came: Ecn::NotEct,
+            ends: None,
         }
     }
 
@@ -104,6 +109,16 @@ impl Buffer {
     /// by layer ([`Self::back_of_highest_layer`]). Keeps no lists for these.
     pub(super) fn with_bins_only(expected: usize, bins: usize) -> Self {
         Buffer { choosable: false, ..Self::with_bins(expected, bins) }
+    }
+
+    /// Sets the sender and receiver node of each flow, by flow number.
+    pub(super) fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
+        self.ends = Some(Arc::clone(ends));
+    }
+
+    /// Sender and receiver node of a flow; `None` if the driver of the queue did not set them.
+    pub fn flow_ends(&self, flow: FlowId) -> Option<[u32; 2]> {
+        self.ends.as_ref()?.get(flow.0 as usize).copied()
     }
 
     /// Packets and bytes that wait.

@@ -23,8 +23,6 @@ mod cobalt;
 mod statistics;
 mod tin;
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,9 +32,9 @@ pub use self::statistics::TinStatistics;
 use self::cobalt::Settings;
 use self::tin::{QUEUES, Tin};
 use super::DropReason;
-use super::buffer::Buffer;
+use super::buffer::{Buffer, Place};
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, IntegratedQueue, Nature, QueueDrop, Verdict};
 use super::rounds::mixed;
 use crate::dscp::Dscp;
 use crate::packet::Packet;
@@ -222,8 +220,8 @@ impl DisciplineLaw for CakeConfig {
         true
     }
 
-    fn lists(&self) -> u64 {
-        self.diffserv.shifts().len() as u64 * u64::from(QUEUES)
+    fn bins(&self) -> usize {
+        self.diffserv.shifts().len() * QUEUES as usize
     }
 
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Cake {
@@ -247,7 +245,6 @@ impl DisciplineLaw for CakeConfig {
             mpu: self.mpu.unwrap_or(Bytes::ZERO).get(),
             framing: self.framing.unwrap_or_default(),
             ack_filter: self.ack_filter,
-            ends: None,
             random: None,
             salt: 0,
             current: 0,
@@ -296,8 +293,6 @@ pub struct Cake {
     mpu: u64,
     framing: Framing,
     ack_filter: AckFilter,
-    /// Sender and receiver node of each flow.
-    ends: Option<Arc<[[u32; 2]]>>,
     /// Random numbers of BLUE, seeded by the link's stream when the first packet arrives.
     random: Option<Stream>,
     /// Salt of the hash, drawn at the same time.
@@ -314,10 +309,10 @@ impl Cake {
     }
 
     /// The sending and the receiving host of a packet.
-    fn hosts_of(&self, packet: &Packet) -> [u32; 2] {
+    fn hosts_of(packet: &Packet, buffer: &Buffer) -> [u32; 2] {
         let flow = packet.flow.0;
-        let known = self.ends.as_ref().and_then(|ends| ends.get(flow as usize).copied());
-        let [from, to] = known.unwrap_or([flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)]);
+        let [from, to] =
+            buffer.flow_ends(packet.flow).unwrap_or([flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)]);
         if packet.feedback { [to, from] } else { [from, to] }
     }
 
@@ -390,16 +385,8 @@ impl Discipline for Cake {
         Verdict::Admit
     }
 
-    fn bins(&self) -> usize {
-        self.tins.len() * QUEUES as usize
-    }
-
-    fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
-        self.ends = Some(Arc::clone(ends));
-    }
-
     fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32 {
-        let (place, hosts) = (self.tin_of(packet), self.hosts_of(packet));
+        let (place, hosts) = (self.tin_of(packet), Self::hosts_of(packet, buffer));
         let hash = self.hash_of(packet, hosts);
         let tin = &mut self.tins[place];
         // An empty tin keeps no unused rate.
@@ -415,17 +402,12 @@ impl Discipline for Cake {
         bin_of(place, queue)
     }
 
-    fn filters(&self) -> bool {
-        !self.ack_filter.is_none()
-    }
-
-    fn filter(&mut self, bin: u32, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
-        let redundant = self.ack_filter.redundant(buffer, bin);
-        let Some(packet) = redundant.and_then(|place| buffer.remove(place)) else { return };
-        let tin = &mut self.tins[(bin / QUEUES) as usize];
-        tin.packets -= 1;
-        tin.counters.acknowledgements_dropped += 1;
-        drops.push((packet, DropReason::AckFilter));
+    fn on_drop(&mut self, drop: QueueDrop<'_>) {
+        if let QueueDrop::Redundant { bin } = drop {
+            let tin = &mut self.tins[(bin / QUEUES) as usize];
+            tin.packets -= 1;
+            tin.counters.acknowledgements_dropped += 1;
+        }
     }
 
     fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {
@@ -436,10 +418,6 @@ impl Discipline for Cake {
         tin.counters.drops += 1;
         tin.queues[(fattest % QUEUES) as usize].cobalt.overflowed(&tin.set, now);
         drops.push((packet, DropReason::Overflow));
-    }
-
-    fn held_until(&self) -> Instant {
-        self.clock.as_ref().map_or(Instant::ZERO, |clock| clock.next)
     }
 
     fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
@@ -482,8 +460,31 @@ impl Discipline for Cake {
         None
     }
 
+    /// Queueing delay of the last packet that left, seconds.
+    fn average(&self) -> Option<f64> {
+        Some(self.sojourn.seconds())
+    }
+
+    fn integrated(&self) -> Option<&dyn IntegratedQueue> {
+        Some(self)
+    }
+}
+
+impl IntegratedQueue for Cake {
+    fn held_until(&self) -> Instant {
+        self.clock.as_ref().map_or(Instant::ZERO, |clock| clock.next)
+    }
+
+    fn filters(&self) -> bool {
+        !self.ack_filter.is_none()
+    }
+
+    fn redundant(&self, bin: u32, buffer: &Buffer) -> Option<Place> {
+        self.ack_filter.redundant(buffer, bin)
+    }
+
     fn tins(&self, buffer: &Buffer) -> Vec<TinStatistics> {
-        let of = |(place, tin): (usize, &Tin)| {
+        let statistics = |(place, tin): (usize, &Tin)| {
             let counters = tin.counters;
             let waiting = (0..QUEUES).map(|queue| buffer.bin_tally(bin_of(place, queue)).bytes).sum();
             let [sparse_flows, bulk_flows, unresponsive_flows] = tin.flows();
@@ -511,12 +512,7 @@ impl Discipline for Cake {
                 quantum: Bytes::new(tin.quantum_of_flows()),
             }
         };
-        self.tins.iter().enumerate().map(of).collect()
-    }
-
-    /// Queueing delay of the last packet that left, seconds.
-    fn average(&self) -> Option<f64> {
-        Some(self.sojourn.seconds())
+        self.tins.iter().enumerate().map(statistics).collect()
     }
 }
 

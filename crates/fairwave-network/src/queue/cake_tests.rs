@@ -156,12 +156,12 @@ fn hosts_get_equal_shares_and_flows_equal_ones_of_their_hosts() {
 
 #[test]
 fn what_comes_back_has_its_hosts_the_other_way_round() {
-    let law: CakeConfig = serde_json::from_str("{}").expect("cake");
-    let mut law = law.discipline(Capacity::Packets(10), Rate::from_bits_per_second(1_000_000));
+    let mut buffer = Buffer::default();
     let (there, back) = (packet(1, 100, Class::Tcp), Packet { feedback: true, ..packet(1, 100, Class::Tcp) });
-    assert_eq!((law.hosts_of(&there), law.hosts_of(&back)), ([2, 3], [3, 2]), "two hosts of its own");
-    law.set_flow_ends(&[[9, 9], [4, 7]].into());
-    assert_eq!((law.hosts_of(&there), law.hosts_of(&back)), ([4, 7], [7, 4]));
+    let hosts = |buffer: &Buffer| (Cake::hosts_of(&there, buffer), Cake::hosts_of(&back, buffer));
+    assert_eq!(hosts(&buffer), ([2, 3], [3, 2]), "two hosts of its own");
+    buffer.set_flow_ends(&[[9, 9], [4, 7]].into());
+    assert_eq!(hosts(&buffer), ([4, 7], [7, 4]));
 }
 
 #[test]

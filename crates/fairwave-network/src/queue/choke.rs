@@ -146,7 +146,7 @@ impl Discipline for Choke {
         if self.red.decide(arrival.packet.wire, stream) { Verdict::Drop } else { Verdict::Admit }
     }
 
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.red.rate_now(change.rate, change.idle);
     }
 

@@ -238,8 +238,10 @@ impl JsonSchema for QueueConfig {
         let disciplines = schema.ensure_object().get_mut("oneOf").and_then(Value::as_array_mut);
         for discipline in disciplines.into_iter().flatten() {
             let name = discipline.pointer("/properties/discipline/const").and_then(Value::as_str).map(str::to_owned);
-            let chooses =
-                name.as_deref().and_then(DisciplineConfig::nature_of).is_some_and(|nature| nature.own_victim.is_some());
+            let chooses = name
+                .as_deref()
+                .and_then(DisciplineConfig::nature_by_name)
+                .is_some_and(|nature| nature.own_victim.is_some());
             if let Some(properties) = discipline.get_mut("properties").and_then(Value::as_object_mut) {
                 properties.insert(CAPACITY.to_owned(), capacity.clone());
                 if !chooses {

@@ -120,12 +120,12 @@ fn a_discipline_behind_a_virtual_call_says_what_it_says_itself() {
     fn erased<L: AnyDisciplineLaw + serde::de::DeserializeOwned + 'static>(table: &str) -> Box<dyn AnyDisciplineLaw> {
         Box::new(serde_json::from_str::<L>(table).expect("a law"))
     }
-    assert!(erased::<CodelConfig>(r#"{"ecn":true}"#).any_marks());
+    assert!(erased::<CodelConfig>(r#"{"ecn":true}"#).marks());
     let plain = erased::<CodelConfig>("{}");
-    assert_eq!((plain.any_marks(), plain.any_lists(), plain.any_caution()), (false, 0, None));
-    assert_eq!(plain.any_nature(), CodelConfig::NATURE);
+    assert_eq!((plain.marks(), plain.lists(), plain.caution()), (false, 0, None));
+    assert_eq!(plain.nature(), CodelConfig::NATURE);
     let fair = erased::<FqCodelConfig>(r#"{"flows":16}"#);
-    assert_eq!((fair.any_lists(), fair.any_nature()), (16, FqCodelConfig::NATURE));
-    assert_ne!(plain.any_nature(), fair.any_nature());
-    assert!(erased::<AvqConfig>("{}").any_caution().is_some());
+    assert_eq!((fair.lists(), fair.nature()), (16, FqCodelConfig::NATURE));
+    assert_ne!(plain.nature(), fair.nature());
+    assert!(erased::<AvqConfig>("{}").caution().is_some());
 }

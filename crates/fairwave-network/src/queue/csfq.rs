@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, Nature, QueueDrop, RateChange, Verdict};
 use crate::packet::FlowId;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
@@ -223,11 +223,13 @@ impl Discipline for Csfq {
         if dropped { Verdict::Drop } else { Verdict::Admit }
     }
 
-    fn overflowed(&mut self) {
-        self.fair = (self.fair * (1.0 - OVERFLOW)).max(self.updated * (1.0 - MOST));
+    fn on_drop(&mut self, drop: QueueDrop<'_>) {
+        if matches!(drop, QueueDrop::Overflow) {
+            self.fair = (self.fair * (1.0 - OVERFLOW)).max(self.updated * (1.0 - MOST));
+        }
     }
 
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         let rate = change.rate.bits_per_second() as f64;
         // A pause gives no information about the fair rate after it.
         if rate > 0.0 {
@@ -378,14 +380,14 @@ mod tests {
     #[test]
     fn overflows_take_one_percent_each_and_a_quarter_between_two_updates() {
         let mut csfq = csfq("{}");
-        csfq.overflowed();
+        csfq.on_drop(QueueDrop::Overflow);
         assert!((csfq.fair - 990_000.0).abs() < 1e-6);
         for _ in 0..100 {
-            csfq.overflowed();
+            csfq.on_drop(QueueDrop::Overflow);
         }
         assert_eq!(csfq.fair, 750_000.0);
         csfq.set(600_000.0);
-        csfq.overflowed();
+        csfq.on_drop(QueueDrop::Overflow);
         assert!((csfq.fair - 594_000.0).abs() < 1e-6);
     }
 
@@ -395,7 +397,7 @@ mod tests {
         let buffer = waiting(0);
         for (rate, expected) in [(2_000_000, 2e6), (0, 2e6)] {
             let rate = Rate::from_bits_per_second(rate);
-            csfq.rate_changed(&RateChange { now: instant(5), rate, idle: Span::ZERO, buffer: &buffer });
+            csfq.on_rate_change(&RateChange { now: instant(5), rate, idle: Span::ZERO, buffer: &buffer });
             assert_eq!(csfq.rate, expected);
         }
     }

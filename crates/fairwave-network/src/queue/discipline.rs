@@ -9,15 +9,15 @@
 
 use std::sync::Arc;
 
-use super::DropReason;
 use super::buffer::{Buffer, Place};
 use super::cake::TinStatistics;
 use super::class_map::ClassMap;
 use super::config::Capacity;
+use super::{DisciplineConfig, DropReason};
 use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, NameTaken, RuntimeLaw};
+use fairwave_units::registry::{NameTaken, RuntimeLaw, law_trait, running_trait};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// Decision of a discipline about an arrival.
@@ -64,109 +64,121 @@ pub struct RateChange<'a> {
     pub buffer: &'a Buffer,
 }
 
-/// A running discipline, for one queue. Every method has a default; together the defaults are drop-tail.
-///
-/// Time reaches a discipline only through calls, and never decreases from call to call. A law can do periodic work at the
-/// next arrival or departure, for all periods that have ended, if the work has no earlier effect. Only a law that must act
-/// between calls needs a [`Discipline::deadline`].
-pub trait Discipline: Send {
-    /// Decides about an arriving packet.
-    fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
-        Verdict::Admit
+/// A packet that the queue dropped, for disciplines that follow its drops.
+#[derive(Clone, Copy, Debug)]
+pub enum QueueDrop<'a> {
+    /// The victim rule chose `victim` instead of an `arrival` with verdict [`Verdict::Drop`]. The sizes may differ.
+    Exchanged {
+        /// The packet that arrived.
+        arrival: &'a Packet,
+        /// The packet that was dropped.
+        victim: &'a Packet,
+    },
+    /// An arrival found no room.
+    Overflow,
+    /// [`IntegratedQueue::redundant`] chose a packet of this list.
+    Redundant {
+        /// Number of the list.
+        bin: u32,
+    },
+}
+
+running_trait! { ($)
+    /// A running discipline, for one queue. Every method has a default; together the defaults are drop-tail.
+    ///
+    /// Time reaches a discipline only through calls, and never decreases from call to call. A law can do periodic work at
+    /// the next arrival or departure, for all periods that have ended, if the work has no earlier effect. Only a law that
+    /// must act between calls needs a [`Discipline::deadline`].
+    pub trait Discipline, delegated by delegate_discipline {
+        /// Decides about an arriving packet.
+        fn arrive(&mut self, _arrival: &Arrival<'_>, _stream: &mut Stream) -> Verdict {
+            Verdict::Admit
+        }
+
+        /// Handles an arrival that need not wait: the queue is empty, the link is free, and there is room. If the packet
+        /// leaves unchanged, a law can do the work of [`Discipline::arrive`] and [`Discipline::depart`] here in one step.
+        /// False means that nothing has changed, and the caller must call both.
+        fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> bool {
+            false
+        }
+
+        /// The list for the arrival, below [`DisciplineLaw::bins`]. Called just before the packet joins the list. If the
+        /// buffer is full, the packet may then be dropped immediately.
+        fn bin(&mut self, _now: Instant, _packet: &Packet, _buffer: &Buffer) -> u32 {
+            0
+        }
+
+        /// Handles a drop by the queue.
+        fn on_drop(&mut self, _drop: QueueDrop<'_>) {}
+
+        /// The packet to drop, for a discipline that chooses victims ([`Nature::own_victim`]). The arrival is already at
+        /// the back.
+        fn victim(&mut self, buffer: &Buffer, _stream: &mut Stream) -> Option<Place> {
+            buffer.back()
+        }
+
+        /// The buffer, including the arrival, exceeds its limit, and no victim rule is set ([`Nature::makes_room`]).
+        /// Removes at least one packet and appends it to `drops` as [`DropReason::Overflow`].
+        fn make_room(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
+
+        /// The link is free: removes the packet to send next from the buffer by [`Buffer::serve`] or
+        /// [`Buffer::pop_front`]. Appends all other removed packets to `drops`. Returns `None` only if no packet waits any
+        /// more, or before [`IntegratedQueue::held_until`]. A law that signals congestion marks the packet here
+        /// ([`Packet::mark`]), if the packet can be marked.
+        fn depart(
+            &mut self,
+            _now: Instant,
+            buffer: &mut Buffer,
+            _drops: &mut Vec<(Packet, DropReason)>,
+        ) -> Option<Packet> {
+            buffer.pop_front().map(|(packet, _)| packet)
+        }
+
+        /// The link's rate changes. A law that uses the rate first does the work that is due.
+        fn on_rate_change(&mut self, _change: &RateChange<'_>) {}
+
+        /// The discipline's measure of congestion, for plots; `None` means the number of waiting packets.
+        fn average(&self) -> Option<f64> {
+            None
+        }
+
+        /// Time of the next [`Discipline::on_timer`] call; [`Instant::NEVER`] if none is needed.
+        fn deadline(&self) -> Instant {
+            Instant::NEVER
+        }
+
+        /// Called at the deadline. Appends removed packets to `drops` and sets the next deadline.
+        fn on_timer(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
+
+        /// The further interface of a discipline that is more than a queue. Always the same answer.
+        fn integrated(&self) -> Option<&dyn IntegratedQueue> {
+            None
+        }
     }
+}
 
-    /// The victim rule dropped `victim` instead of an arrival with verdict [`Verdict::Drop`]. The sizes may differ.
-    fn exchanged(&mut self, _arrival: &Packet, _victim: &Packet) {}
-
-    /// A packet was dropped because an arrival found no room.
-    fn overflowed(&mut self) {}
-
-    /// Whether the buffer holds one packet beyond its capacity. If true, the buffer is full when the backlog has reached the
-    /// capacity, regardless of the arrival's size. If false, the arrival must fit.
-    fn reaches_capacity(&self) -> bool {
-        false
-    }
-
-    /// Number of numbered packet lists; 0 for none. Queried once, before any arrival.
-    fn bins(&self) -> usize {
-        0
-    }
-
-    /// The list for the arrival, below [`Discipline::bins`]. Called just before the packet joins the list. If the buffer is
-    /// full, the packet may then be dropped immediately.
-    fn bin(&mut self, _now: Instant, _packet: &Packet, _buffer: &Buffer) -> u32 {
-        0
-    }
-
-    /// Whether arrivals make the discipline drop waiting packets ([`Discipline::filter`]). Queried once, for disciplines
-    /// with lists.
-    fn filters(&self) -> bool {
-        false
-    }
-
-    /// The arrival is at the end of list `_bin`. Removes packets that it makes redundant, and appends them to `drops`; the
-    /// arrival stays.
-    fn filter(&mut self, _bin: u32, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
-
-    /// Limit of waiting bytes on the wire, in addition to the buffer's capacity. Queried once.
-    fn memory(&self) -> u64 {
-        u64::MAX
-    }
-
-    /// The buffer, including the arrival, exceeds its limit, and no victim rule is set ([`Nature::makes_room`]). Removes at
-    /// least one packet and appends it to `drops` as [`DropReason::Overflow`].
-    fn make_room(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
-
-    /// Earliest time of the next departure, even if packets wait and the link is free. For disciplines that shape.
+/// Further interface of a discipline that shapes, filters acknowledgements or has tins. CAKE is the only one here.
+pub trait IntegratedQueue {
+    /// Earliest time of the next departure, even if packets wait and the link is free.
     fn held_until(&self) -> Instant {
         Instant::ZERO
     }
 
-    /// Passes the sender and receiver node of each flow, by flow number. Called at most once, before any arrival, by drivers
-    /// that know the nodes.
-    fn set_flow_ends(&mut self, _ends: &Arc<[[u32; 2]]>) {}
-
-    /// The packet to drop, for a discipline that chooses victims ([`Nature::own_victim`]). The arrival is already at the
-    /// back.
-    fn victim(&mut self, buffer: &Buffer, _stream: &mut Stream) -> Option<Place> {
-        buffer.back()
-    }
-
-    /// Handles an arrival that need not wait: the queue is empty, the link is free, and there is room. If the packet leaves
-    /// unchanged, a law can do the work of [`Discipline::arrive`] and [`Discipline::depart`] here in one step. False means
-    /// that nothing has changed, and the caller must call both.
-    fn pass(&mut self, _now: Instant, _packet: &Packet, _stream: &mut Stream) -> bool {
+    /// Whether arrivals can make waiting packets redundant. Queried once, for disciplines with lists.
+    fn filters(&self) -> bool {
         false
     }
 
-    /// The link is free: removes the packet to send next from the buffer by [`Buffer::serve`] or [`Buffer::pop_front`].
-    /// Appends all other removed packets to `drops`. Returns `None` only if no packet waits any more, or before
-    /// [`Discipline::held_until`]. A law that signals congestion marks the packet here ([`Packet::mark`]), if the packet can
-    /// be marked.
-    fn depart(&mut self, _now: Instant, buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
-        buffer.pop_front().map(|(packet, _)| packet)
-    }
-
-    /// The link's rate changes. A law that uses the rate first does the work that is due.
-    fn rate_changed(&mut self, _change: &RateChange<'_>) {}
-
-    /// The discipline's measure of congestion, for plots; `None` means the number of waiting packets.
-    fn average(&self) -> Option<f64> {
+    /// The arrival is at the end of list `bin`. Returns the packet that it makes redundant. The queue drops that packet
+    /// and reports [`QueueDrop::Redundant`].
+    fn redundant(&self, _bin: u32, _buffer: &Buffer) -> Option<Place> {
         None
     }
 
-    /// Statistics of the tins; only CAKE has tins.
+    /// Statistics of the tins.
     fn tins(&self, _buffer: &Buffer) -> Vec<TinStatistics> {
         Vec::new()
     }
-
-    /// Time of the next [`Discipline::on_timer`] call; [`Instant::NEVER`] if none is needed.
-    fn deadline(&self) -> Instant {
-        Instant::NEVER
-    }
-
-    /// Called at the deadline. Appends removed packets to `drops` and sets the next deadline.
-    fn on_timer(&mut self, _now: Instant, _buffer: &mut Buffer, _drops: &mut Vec<(Packet, DropReason)>) {}
 }
 
 /// Properties of a discipline that do not depend on its parameters.
@@ -183,7 +195,7 @@ pub struct Nature {
     /// Whether it queries the buffer by flow: [`Buffer::flow_tally`], [`Buffer::flows`], [`Buffer::front_of_flow`],
     /// [`Buffer::back_of_flow`], [`Buffer::flow_after`].
     pub by_flow: bool,
-    /// Whether it needs the nodes of each flow ([`Discipline::set_flow_ends`]).
+    /// Whether it needs the end nodes of each flow ([`Buffer::flow_ends`]).
     pub by_host: bool,
     /// Whether it has a separate queue for `ECT(1)`, and expects that `ECT(0)` responds to a mark as to a loss (RFC 9332).
     pub l4s: bool,
@@ -202,87 +214,65 @@ impl Nature {
     };
 }
 
-/// The parameters of a discipline, and its constructor.
-pub trait DisciplineLaw: Law {
-    /// Type of the running discipline.
-    type Discipline: Discipline + 'static;
+law_trait! {
+    /// The parameters of a discipline, and its constructor.
+    pub trait DisciplineLaw, erased AnyDisciplineLaw, for DisciplineConfig {
+        /// Type of the running discipline.
+        type Discipline: Discipline;
 
-    /// Properties that do not depend on the parameters.
-    const NATURE: Nature = Nature::FIFO;
+        /// Properties that do not depend on the parameters.
+        const NATURE: Nature = Nature::FIFO, asked by nature;
 
-    /// Checks parameters against the queue: the buffer's capacity and, once known, the link's rate. Checks that need neither
-    /// belong in [`Checked::check`].
-    ///
-    /// # Errors
-    /// The first key with a value that is not allowed there.
-    fn fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
-        Ok(())
-    }
+        /// Returns the discipline for a queue of this capacity in front of a link of this rate.
+        fn discipline(&self, capacity: Capacity, rate: Rate) -> Self::Discipline,
+            boxed: Box<dyn Discipline> = |made| Box::new(made);
 
-    /// A surprising effect of unresponsive traffic on the link, and the remedy. `check` reports it.
-    fn caution(&self) -> Option<String> {
-        None
-    }
+        /// Checks parameters against the queue: the buffer's capacity and, once known, the link's rate. Checks that need
+        /// neither belong in [`Checked::check`](fairwave_units::registry::Checked::check).
+        ///
+        /// # Errors
+        /// The first key with a value that is not allowed there.
+        fn fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
+            Ok(())
+        }
 
-    /// Whether it signals congestion by marks, for packets that can be marked.
-    fn marks(&self) -> bool {
-        false
-    }
+        /// A surprising effect of unresponsive traffic on the link, and the remedy. `check` reports it.
+        fn caution(&self) -> Option<String> {
+            None
+        }
 
-    /// Number of packet lists allocated at the start. The memory estimate of a scenario uses it.
-    fn lists(&self) -> u64 {
-        0
-    }
+        /// Whether it signals congestion by marks, for packets that can be marked.
+        fn marks(&self) -> bool {
+            false
+        }
 
-    /// Classes and scheduler, for a discipline that consists of classes. The result of [`DisciplineLaw::discipline`] is then
-    /// not used.
-    fn class_map(&self) -> Option<ClassMap> {
-        None
-    }
+        /// Number of numbered packet lists in the buffer; 0 for none. The discipline chooses the list of each arrival
+        /// ([`Discipline::bin`]).
+        fn bins(&self) -> usize {
+            0
+        }
 
-    /// Returns the discipline for a queue of this capacity in front of a link of this rate.
-    fn discipline(&self, capacity: Capacity, rate: Rate) -> Self::Discipline;
-}
+        /// Number of packet lists allocated at the start. The memory estimate of a scenario uses it.
+        fn lists(&self) -> u64 {
+            self.bins() as u64
+        }
 
-/// Object-safe form of [`DisciplineLaw`], for disciplines that programs register.
-pub trait AnyDisciplineLaw: Checked + Send + Sync {
-    /// See [`DisciplineLaw::NATURE`].
-    fn any_nature(&self) -> Nature;
-    /// See [`DisciplineLaw::fits`].
-    ///
-    /// # Errors
-    /// The first key with a value that is not allowed there.
-    fn any_fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError>;
-    /// See [`DisciplineLaw::caution`].
-    fn any_caution(&self) -> Option<String>;
-    /// See [`DisciplineLaw::marks`].
-    fn any_marks(&self) -> bool;
-    /// See [`DisciplineLaw::lists`].
-    fn any_lists(&self) -> u64 {
-        0
-    }
-    /// See [`DisciplineLaw::discipline`].
-    fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline>;
-}
+        /// Limit of waiting bytes on the wire, in addition to the buffer's capacity.
+        fn memory(&self) -> u64 {
+            u64::MAX
+        }
 
-impl<L: DisciplineLaw> AnyDisciplineLaw for L {
-    fn any_nature(&self) -> Nature {
-        L::NATURE
-    }
-    fn any_fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
-        self.fits(capacity, rate)
-    }
-    fn any_caution(&self) -> Option<String> {
-        self.caution()
-    }
-    fn any_marks(&self) -> bool {
-        self.marks()
-    }
-    fn any_lists(&self) -> u64 {
-        self.lists()
-    }
-    fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
-        Box::new(self.discipline(capacity, rate))
+        /// Whether the buffer holds one packet beyond its capacity. If true, the buffer is full when the backlog has
+        /// reached the capacity, regardless of the arrival's size. If false, the arrival must fit.
+        fn reaches_capacity(&self) -> bool {
+            false
+        }
+
+        /// Classes and scheduler, for a discipline that consists of classes. The result of [`DisciplineLaw::discipline`]
+        /// is then not used.
+        fn class_map(&self) -> Option<ClassMap> {
+            None
+        }
     }
 }
 

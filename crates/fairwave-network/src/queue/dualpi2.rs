@@ -192,6 +192,10 @@ impl DisciplineLaw for Dualpi2Config {
         true
     }
 
+    fn bins(&self) -> usize {
+        2
+    }
+
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> Dualpi2 {
         let share = self.classic_protection.unwrap_or(CLASSIC_PROTECTION);
         let mut dualpi2 = Dualpi2 {
@@ -368,10 +372,6 @@ impl Discipline for Dualpi2 {
         Verdict::Admit
     }
 
-    fn bins(&self) -> usize {
-        2
-    }
-
     #[inline]
     fn bin(&mut self, _now: Instant, packet: &Packet, _buffer: &Buffer) -> u32 {
         if matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce) { L } else { C }
@@ -397,7 +397,7 @@ impl Discipline for Dualpi2 {
     }
 
     /// Only does the updates that are due: the delay is measured, so it does not depend on the rate.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
     }
 

@@ -118,8 +118,12 @@ impl DisciplineLaw for FqCodelConfig {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    fn lists(&self) -> u64 {
-        u64::from(self.flows)
+    fn bins(&self) -> usize {
+        self.flows as usize
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory_limit.get()
     }
 
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> FqCodel {
@@ -136,7 +140,6 @@ impl DisciplineLaw for FqCodelConfig {
             flows: self.flows,
             controls: vec![Control::default(); self.flows as usize],
             rounds: Rounds::new(self.flows as usize, self.quantum.get()),
-            memory: self.memory_limit.get(),
             drop_batch: self.drop_batch,
             sojourn: Span::ZERO,
         }
@@ -153,7 +156,6 @@ pub struct FqCodel {
     /// CoDel's state, by queue.
     controls: Vec<Control>,
     rounds: Rounds,
-    memory: u64,
     drop_batch: u32,
     /// Queueing delay of the last packet that left.
     sojourn: Span,
@@ -174,19 +176,11 @@ impl Discipline for FqCodel {
         Verdict::Admit
     }
 
-    fn bins(&self) -> usize {
-        self.flows as usize
-    }
-
     #[inline]
     fn bin(&mut self, _now: Instant, packet: &Packet, _buffer: &Buffer) -> u32 {
         let queue = queue_of(packet, self.salt.unwrap_or_default(), self.flows);
         self.rounds.arrived(queue);
         queue
-    }
-
-    fn memory(&self) -> u64 {
-        self.memory
     }
 
     fn make_room(&mut self, _now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) {

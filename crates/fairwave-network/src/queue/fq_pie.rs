@@ -98,8 +98,12 @@ impl DisciplineLaw for FqPieConfig {
         self.ecn
     }
 
-    fn lists(&self) -> u64 {
-        u64::from(self.flows)
+    fn bins(&self) -> usize {
+        self.flows as usize
+    }
+
+    fn memory(&self) -> u64 {
+        self.memory_limit.get()
     }
 
     fn discipline(&self, _capacity: Capacity, _rate: Rate) -> FqPie {
@@ -118,7 +122,6 @@ impl DisciplineLaw for FqPieConfig {
             salt: None,
             lines: vec![line; self.flows as usize],
             rounds: Rounds::new(self.flows as usize, self.quantum.get()),
-            memory: self.memory_limit.get(),
             last: 0.0,
         }
     }
@@ -141,7 +144,6 @@ pub struct FqPie {
     salt: Option<u64>,
     lines: Vec<FlowQueue>,
     rounds: Rounds,
-    memory: u64,
     /// Drop probability of the queue with the last arrival or departure.
     last: f64,
 }
@@ -177,19 +179,11 @@ impl Discipline for FqPie {
         self.lines[queue as usize].state.verdict(&self.set, backlog, stream)
     }
 
-    fn bins(&self) -> usize {
-        self.lines.len()
-    }
-
     #[inline]
     fn bin(&mut self, _now: Instant, packet: &Packet, _buffer: &Buffer) -> u32 {
         let queue = self.queue_of(packet);
         self.rounds.arrived(queue);
         queue
-    }
-
-    fn memory(&self) -> u64 {
-        self.memory
     }
 
     #[inline]

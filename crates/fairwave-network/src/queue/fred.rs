@@ -218,7 +218,7 @@ impl Discipline for Fred {
     }
 
     /// Ages the average for the idle time at the old rate.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.average *= libm::exp(change.idle.seconds() * self.per_second * libm::log1p(-self.weight));
         self.per_second = packets_per_second(change.rate, self.mean_packet);
     }
@@ -248,7 +248,7 @@ mod tests {
         fred.average = 100.0;
         // 50 ms at 1 Mb/s are 5 packets.
         let (idle, rate, buffer) = (Span::from_millis(50), Rate::from_bits_per_second(2_000_000), waiting(&[]));
-        fred.rate_changed(&RateChange { now: Instant::ZERO + idle, rate, idle, buffer: &buffer });
+        fred.on_rate_change(&RateChange { now: Instant::ZERO + idle, rate, idle, buffer: &buffer });
         assert!((fred.average - 100.0 * 0.99_f64.powi(5)).abs() < 1e-9, "{}", fred.average);
         assert!((fred.per_second - 200.0).abs() < 1e-9, "{}", fred.per_second);
     }

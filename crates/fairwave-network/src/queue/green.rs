@@ -17,10 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::Capacity;
-use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, QueueDrop, RateChange, Verdict};
 use super::red::check_probability;
 use super::ticker::Ticker;
-use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_span};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::Ratio;
@@ -164,14 +163,16 @@ impl Discipline for Green {
     }
 
     #[inline]
-    fn exchanged(&mut self, arrival: &Packet, victim: &Packet) {
-        if self.admitted_only {
+    fn on_drop(&mut self, drop: QueueDrop<'_>) {
+        if self.admitted_only
+            && let QueueDrop::Exchanged { arrival, victim } = drop
+        {
             self.pending += f64::from(arrival.wire) - f64::from(victim.wire);
         }
     }
 
     /// The target rate is a fraction of the current rate.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now);
         self.target = self.part * change.rate.bits_per_second() as f64 / 8.0;
     }
@@ -210,7 +211,7 @@ mod tests {
         let (mut green, buffer) = (green(r#""target":0.5"#), Buffer::with_capacity(0));
         assert!((green.target - 5e5).abs() < 1e-6);
         let rate = Rate::from_bits_per_second(800_000);
-        green.rate_changed(&RateChange { now: instant(1), rate, idle: Span::ZERO, buffer: &buffer });
+        green.on_rate_change(&RateChange { now: instant(1), rate, idle: Span::ZERO, buffer: &buffer });
         assert!((green.target - 5e4).abs() < 1e-6, "{}", green.target);
     }
 
@@ -277,7 +278,7 @@ mod tests {
         let (large, small) = (packet(0, 1500, Class::Tcp), packet(0, 100, Class::Voice));
         for (extra, pending) in [("", 0.0), (r#""estimate":"admitted""#, 1400.0)] {
             let mut green = green(extra);
-            green.exchanged(&large, &small);
+            green.on_drop(QueueDrop::Exchanged { arrival: &large, victim: &small });
             assert_eq!(green.pending, pending, "{extra}");
         }
     }

@@ -97,7 +97,7 @@ fn red_marks_below_max_threshold_and_drops_from_there_on() {
     {
         let text = format!(r#"{{{ALWAYS},"gentle":{gentle},"wait":false}}"#);
         let DisciplineConfig::Red(law) = serde_json::from_str(&text).expect("red") else { panic!("not red") };
-        let mut red = law.discipline(Capacity::Packets(12), rate());
+        let mut red = DisciplineLaw::discipline(&law, Capacity::Packets(12), rate());
         let mut buffer = Buffer::default();
         for _ in 0..length {
             buffer.push(instant(0), with(Ecn::Ect0));
@@ -171,7 +171,7 @@ fn what_avq_marks_stays_out_of_the_virtual_queue_and_counts_as_arrived() {
         let text = format!(r#"{{"discipline":"avq","virtual-buffer":"1500 B","ecn":true,"preset":"{preset}"}}"#);
         let DisciplineConfig::Avq(law) = serde_json::from_str(&text).expect("avq") else { panic!("not avq") };
         let (mut avq, buffer, mut stream) =
-            (law.discipline(Capacity::Packets(12), rate()), Buffer::default(), stream());
+            (DisciplineLaw::discipline(&law, Capacity::Packets(12), rate()), Buffer::default(), stream());
         let mut arrive = |wire| {
             let packet = Packet { wire, ..with(ecn) };
             let arrival = Arrival { now: instant(0), packet: &packet, buffer: &buffer, idle: Span::ZERO, full: false };

@@ -25,6 +25,7 @@ mod config;
 #[cfg(test)]
 mod configured_tests;
 mod csfq;
+#[macro_use]
 mod discipline;
 mod drop_tail;
 mod drr;
@@ -69,7 +70,8 @@ pub use cake::{AckFilter, Diffserv, Framing, Isolation, TinStatistics};
 pub use class_map::{ClassConfig, ClassMap, ClassQueue, DEFAULT_CLASS, MOST_CLASSES, Match};
 pub use config::{Capacity, Mode, QueueConfig};
 pub use discipline::{
-    AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, Nature, RateChange, Verdict, give, register,
+    AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, IntegratedQueue, Nature, QueueDrop, RateChange, Verdict,
+    give, register,
 };
 pub use dualpi2::Scheduler;
 pub use green::Estimate;
@@ -86,9 +88,8 @@ pub use voice_guard::VoiceGuardConfig;
 use victim::Selector;
 
 use crate::packet::{Class, Ecn, Packet};
-use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Registry, delegate, family, files, laws};
+use fairwave_units::registry::{Registry, family, files, laws};
 use fairwave_units::units::{Carry, FineSpan, Instant, Rate, Span};
 
 /// All disciplines, in the order in which they are listed to people: a file, and within braces the names that it gives, each
@@ -144,133 +145,55 @@ pub enum DropReason {
     AckFilter = 4,
 }
 
-/// The disciplines at work, by value: a call costs a jump.
-macro_rules! at_work {
+/// Running disciplines, stored by value, so that a call is a jump instead of a virtual call.
+macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         enum ActiveDiscipline {
             $($Variant(<$Law as DisciplineLaw>::Discipline),)+
-            Own(Box<dyn Discipline>),
+            Registered(Box<dyn Discipline>),
         }
 
         impl ActiveDiscipline {
             fn new(config: &DisciplineConfig, capacity: Capacity, rate: Rate) -> Self {
                 match config {
-                    $(DisciplineConfig::$Variant(law) => ActiveDiscipline::$Variant(law.discipline(capacity, rate)),)+
-                    DisciplineConfig::Own(own) => ActiveDiscipline::Own(own.law().any_discipline(capacity, rate)),
+                    $(DisciplineConfig::$Variant(law) => {
+                        ActiveDiscipline::$Variant(DisciplineLaw::discipline(law, capacity, rate))
+                    })+
+                    DisciplineConfig::Registered(law) => ActiveDiscipline::Registered(law.law().discipline(capacity, rate)),
                 }
-            }
-
-            delegate! {
-                [ActiveDiscipline $($Variant)+ Own]
-                #[inline]
-                fn arrive(&mut self, arrival: &Arrival<'_>, stream: &mut Stream) -> Verdict;
-                #[inline]
-                fn pass(&mut self, now: Instant, packet: &Packet, stream: &mut Stream) -> bool;
-                fn rate_changed(&mut self, change: &RateChange<'_>);
-                #[inline]
-                fn exchanged(&mut self, arrival: &Packet, victim: &Packet);
-                #[inline]
-                fn overflowed(&mut self);
-                fn reaches_capacity(&self) -> bool;
-                fn bins(&self) -> usize;
-                #[inline]
-                fn bin(&mut self, now: Instant, packet: &Packet, buffer: &Buffer) -> u32;
-                fn filters(&self) -> bool;
-                fn filter(&mut self, bin: u32, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
-                fn memory(&self) -> u64;
-                fn make_room(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
-                #[inline]
-                fn held_until(&self) -> Instant;
-                fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>);
-                #[inline]
-                fn victim(&mut self, buffer: &Buffer, stream: &mut Stream) -> Option<Place>;
-                #[inline]
-                fn depart(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet>;
-                fn average(&self) -> Option<f64>;
-                fn tins(&self, buffer: &Buffer) -> Vec<TinStatistics>;
-                #[inline]
-                fn deadline(&self) -> Instant;
-                fn on_timer(&mut self, now: Instant, buffer: &mut Buffer, drops: &mut Vec<(Packet, DropReason)>);
             }
         }
 
-        impl DisciplineConfig {
-            /// What the discipline says of itself.
-            pub fn nature(&self) -> Nature {
-                match self {
-                    $(DisciplineConfig::$Variant(_) => <$Law as DisciplineLaw>::NATURE,)+
-                    DisciplineConfig::Own(own) => own.law().any_nature(),
-                }
-            }
+        delegate_discipline! { ActiveDiscipline $($Variant)+ Registered }
 
-            /// The same by name, of those that are built in.
-            fn nature_of(name: &str) -> Option<Nature> {
+        impl DisciplineConfig {
+            /// Properties of the built-in discipline of this name.
+            fn nature_by_name(name: &str) -> Option<Nature> {
                 $(if name == <$Law as fairwave_units::registry::Law>::NAME {
                     return Some(<$Law as DisciplineLaw>::NATURE);
                 })+
                 None
             }
-
-            /// See [`DisciplineLaw::caution`].
-            pub fn caution(&self) -> Option<String> {
-                match self {
-                    $(DisciplineConfig::$Variant(law) => law.caution(),)+
-                    DisciplineConfig::Own(own) => own.law().any_caution(),
-                }
-            }
-
-            /// See [`DisciplineLaw::marks`].
-            pub fn marks(&self) -> bool {
-                match self {
-                    $(DisciplineConfig::$Variant(law) => law.marks(),)+
-                    DisciplineConfig::Own(own) => own.law().any_marks(),
-                }
-            }
-
-            /// See [`DisciplineLaw::lists`].
-            pub fn lists(&self) -> u64 {
-                match self {
-                    $(DisciplineConfig::$Variant(law) => law.lists(),)+
-                    DisciplineConfig::Own(own) => own.law().any_lists(),
-                }
-            }
-
-            /// See [`DisciplineLaw::class_map`].
-            pub fn class_map(&self) -> Option<ClassMap> {
-                match self {
-                    $(DisciplineConfig::$Variant(law) => law.class_map(),)+
-                    DisciplineConfig::Own(_) => None,
-                }
-            }
-
-            /// See [`DisciplineLaw::fits`].
-            ///
-            /// # Errors
-            /// The first key whose value is not allowed there.
-            fn fits(&self, capacity: Capacity, rate: Option<Rate>) -> Result<(), ConfigError> {
-                match self {
-                    $(DisciplineConfig::$Variant(law) => law.fits(capacity, rate),)+
-                    DisciplineConfig::Own(own) => own.law().any_fits(capacity, rate),
-                }
-            }
         }
     };
 }
 
-disciplines! { laws! (at_work! ()) }
+disciplines! { laws! (dispatch! ()) }
 
 /// A queue before a link: buffer, discipline and victim rule.
 pub struct Queue {
     buffer: Buffer,
     capacity: Capacity,
-    /// The buffer is full when the backlog has reached the capacity: [`Discipline::reaches_capacity`].
+    /// The buffer is full when the backlog has reached the capacity: [`DisciplineLaw::reaches_capacity`].
     reaches_capacity: bool,
-    /// Bytes that may wait, besides: [`Discipline::memory`].
+    /// Limit of waiting bytes: [`DisciplineLaw::memory`].
     memory: u64,
     /// The discipline puts what arrives into lists.
     binned: bool,
-    /// The discipline drops what arrivals make redundant: [`Discipline::filters`].
+    /// Whether arrivals can make waiting packets redundant: [`IntegratedQueue::filters`].
     filters: bool,
+    /// Whether the discipline is an [`IntegratedQueue`].
+    integrated: bool,
     /// None when the discipline chooses.
     selector: Option<Selector>,
     discipline: ActiveDiscipline,
@@ -294,11 +217,14 @@ impl Queue {
         let room = config.capacity.room();
         let nature = config.discipline.nature();
         let discipline = ActiveDiscipline::new(&config.discipline, config.capacity, rate);
-        let bins = discipline.bins();
+        let bins = config.discipline.bins();
+        let integrated = discipline.integrated();
+        let (is_integrated, filters) = (integrated.is_some(), integrated.is_some_and(IntegratedQueue::filters));
         let selector =
             config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate));
         // Those that are built in and make room themselves do so by their lists.
-        let by_bin_alone = nature.makes_room && selector.is_none() && !matches!(discipline, ActiveDiscipline::Own(_));
+        let by_bin_alone =
+            nature.makes_room && selector.is_none() && !matches!(discipline, ActiveDiscipline::Registered(_));
         Queue {
             buffer: match nature.by_flow {
                 _ if bins > 0 && by_bin_alone => Buffer::with_bins_only(room, bins),
@@ -306,11 +232,12 @@ impl Queue {
                 true => Buffer::with_flow_lists(room),
                 false => Buffer::with_capacity(room),
             },
-            memory: discipline.memory(),
+            memory: config.discipline.memory(),
             binned: bins > 0,
-            filters: bins > 0 && discipline.filters(),
+            filters: bins > 0 && filters,
+            integrated: is_integrated,
             capacity: config.capacity,
-            reaches_capacity: discipline.reaches_capacity(),
+            reaches_capacity: config.discipline.reaches_capacity(),
             selector,
             discipline,
             stream,
@@ -326,7 +253,7 @@ impl Queue {
     /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. For disciplines that share by hosts; those
     /// that are never told take every flow for two hosts of its own.
     pub fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
-        self.discipline.set_flow_ends(ends);
+        self.buffer.set_flow_ends(ends);
     }
 
     #[inline(always)] // one caller
@@ -342,7 +269,10 @@ impl Queue {
     #[cold]
     #[inline(never)]
     fn filter(&mut self, bin: u32, drops: &mut Vec<(Packet, DropReason)>) {
-        self.discipline.filter(bin, &mut self.buffer, drops);
+        let redundant = self.discipline.integrated().and_then(|queue| queue.redundant(bin, &self.buffer));
+        let Some(packet) = redundant.and_then(|place| self.buffer.remove(place)) else { return };
+        drops.push((packet, DropReason::AckFilter));
+        self.discipline.on_drop(QueueDrop::Redundant { bin });
     }
 
     /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
@@ -368,7 +298,7 @@ impl Queue {
             Verdict::Admit => {
                 if hopeless || (full && tail) {
                     drops.push((*packet, DropReason::Overflow));
-                    self.discipline.overflowed();
+                    self.discipline.on_drop(QueueDrop::Overflow);
                     return;
                 }
             }
@@ -394,7 +324,7 @@ impl Queue {
                 self.buffer.mark(place);
             }
         } else if let Some(victim) = self.drop_victim(DropReason::Early, drops) {
-            self.discipline.exchanged(packet, &victim);
+            self.discipline.on_drop(QueueDrop::Exchanged { arrival: packet, victim: &victim });
         }
         while self.holds_more_than(most) {
             if self.makes_room(now, drops) {
@@ -403,7 +333,7 @@ impl Queue {
             if self.drop_victim(DropReason::Overflow, drops).is_none() {
                 return;
             }
-            self.discipline.overflowed();
+            self.discipline.on_drop(QueueDrop::Overflow);
         }
     }
 
@@ -474,12 +404,15 @@ impl Queue {
         if let Some(selector) = &mut self.selector {
             selector.rate_changed(now, rate);
         }
-        self.discipline.rate_changed(&RateChange { now, rate, idle, buffer: &self.buffer });
+        self.discipline.on_rate_change(&RateChange { now, rate, idle, buffer: &self.buffer });
     }
 
     /// Nothing leaves before this, whatever waits; [`Instant::ZERO`] of disciplines that keep no rate of their own.
     pub fn held_until(&self) -> Instant {
-        self.discipline.held_until()
+        match self.integrated {
+            true => self.discipline.integrated().map_or(Instant::ZERO, IntegratedQueue::held_until),
+            false => Instant::ZERO,
+        }
     }
 
     /// Since when the packet had waited that [`Queue::depart`] returned last.
@@ -527,7 +460,7 @@ impl Queue {
 
     /// The statistics of CAKE's tins, as `tc -s qdisc` shows them; nothing of other disciplines.
     pub fn tins(&self) -> Vec<TinStatistics> {
-        self.discipline.tins(&self.buffer)
+        self.discipline.integrated().map_or_else(Vec::new, |queue| queue.tins(&self.buffer))
     }
 
     /// Has the discipline make room, if no victim rule does. Answers whether it did.

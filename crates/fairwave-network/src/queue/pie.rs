@@ -252,7 +252,7 @@ impl Discipline for Pie {
     }
 
     /// The delay is the backlog divided by the current rate.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
         self.link = change.rate.bits_per_second().max(1) as f64 / 8.0;
     }
@@ -296,7 +296,7 @@ mod tests {
         pie.catch_up(Instant::ZERO + Span::from_millis(20), &buffer);
         assert!((pie.state.delay - 0.010).abs() < 1e-12, "{}", pie.state.delay);
         let now = Instant::ZERO + Span::from_millis(29);
-        pie.rate_changed(&RateChange {
+        pie.on_rate_change(&RateChange {
             now,
             rate: Rate::from_bits_per_second(800_000),
             idle: Span::ZERO,

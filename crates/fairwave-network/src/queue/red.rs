@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Capacity, Mode, check_reachable, check_thresholds};
-use super::discipline::{Arrival, Discipline, DisciplineLaw, RateChange, Verdict};
+use super::discipline::{Arrival, Discipline, DisciplineLaw, QueueDrop, RateChange, Verdict};
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::random::Stream;
 use fairwave_units::ratio::OptionalRatio;
@@ -182,6 +182,10 @@ impl DisciplineLaw for RedConfig {
 
     fn marks(&self) -> bool {
         self.ecn
+    }
+
+    fn reaches_capacity(&self) -> bool {
+        self.preset.like_ns2()
     }
 
     fn discipline(&self, _capacity: Capacity, rate: Rate) -> Red {
@@ -429,17 +433,13 @@ impl Discipline for Red {
         }
     }
 
-    fn overflowed(&mut self) {
-        if self.as_ns2 {
+    fn on_drop(&mut self, drop: QueueDrop<'_>) {
+        if self.as_ns2 && matches!(drop, QueueDrop::Overflow) {
             self.restart_spacing();
         }
     }
 
-    fn reaches_capacity(&self) -> bool {
-        self.as_ns2
-    }
-
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.rate_now(change.rate, change.idle);
     }
 

@@ -32,7 +32,7 @@ fn an_idle_average_ages_by_the_rate_of_each_part_of_the_time() {
     let (buffer, rate) = (queue_of(0, 500), Rate::from_bits_per_second(1_000_000));
     // 10 ms at 10 Mb/s are 10 packets; 20 ms at 1 Mb/s are 2.
     let idle = Span::from_millis(10);
-    red.rate_changed(&RateChange { now: Instant::ZERO + idle, rate, idle, buffer: &buffer });
+    red.on_rate_change(&RateChange { now: Instant::ZERO + idle, rate, idle, buffer: &buffer });
     update(&mut red, &buffer, Span::from_millis(20));
     assert!((red.average - 100.0 * 0.99_f64.powi(12)).abs() < 1e-9, "{}", red.average);
 }
@@ -298,14 +298,14 @@ fn as_in_ns2_the_average_ages_by_one_more_than_the_whole_packets_of_idle_time() 
 fn as_in_ns2_a_full_buffer_restarts_the_spacing() {
     let mut red = ns2(Mode::Packets);
     red.since = Some(7.0);
-    red.overflowed();
+    red.on_drop(QueueDrop::Overflow);
     assert_eq!(red.since, Some(0.0));
     red.since = None;
-    red.overflowed();
+    red.on_drop(QueueDrop::Overflow);
     assert_eq!(red.since, None, "the first packet above min-threshold still passes");
     let mut floyd = super::tests::red(&config());
     floyd.since = Some(7.0);
-    floyd.overflowed();
+    floyd.on_drop(QueueDrop::Overflow);
     assert_eq!(floyd.since, Some(7.0));
 }
 

@@ -222,7 +222,7 @@ impl Discipline for Rem {
     }
 
     /// Updates the number of packets that the link carries per interval.
-    fn rate_changed(&mut self, change: &RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &RateChange<'_>) {
         self.catch_up(change.now, change.buffer);
         self.carried = change.rate.bits_per_second() as f64 / (8.0 * self.mean_packet) * self.interval.seconds();
     }
@@ -244,7 +244,7 @@ mod tests {
         let (mut rem, buffer) = (rem(""), Buffer::with_capacity(0));
         assert!((rem.carried - 2.0).abs() < 1e-12, "{}", rem.carried);
         let (now, rate) = (Instant::ZERO, Rate::from_bits_per_second(2_000_000));
-        rem.rate_changed(&RateChange { now, rate, idle: Span::ZERO, buffer: &buffer });
+        rem.on_rate_change(&RateChange { now, rate, idle: Span::ZERO, buffer: &buffer });
         assert!((rem.carried - 0.5).abs() < 1e-12, "{}", rem.carried);
     }
 

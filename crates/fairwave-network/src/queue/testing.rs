@@ -48,7 +48,7 @@ pub fn configs() -> Vec<serde_json::Value> {
             make_nervous(&mut config);
             config
         };
-        let mut ways: Vec<_> = DisciplineConfig::plainest().into_iter().map(queue).collect();
+        let mut ways: Vec<_> = DisciplineConfig::shortest_tables().into_iter().map(queue).collect();
         let mut as_ns2 = queue(serde_json::json!({"discipline": "red"}));
         as_ns2["preset"] = "ns2".into();
         ways.push(as_ns2);

@@ -22,27 +22,27 @@ impl Checked for Law {
 }
 
 impl AnyControlLaw for Law {
-    fn any_recovery(&self) -> Recovery {
+    fn recovery(&self) -> Recovery {
         self.description().recovery.unwrap_or(Recovery::Sack)
     }
 
-    fn any_waves(&self) -> bool {
+    fn waves(&self) -> bool {
         self.description().waves
     }
 
-    fn any_samples(&self) -> bool {
+    fn samples(&self) -> bool {
         self.has("on_sample")
     }
 
-    fn any_marks(&self) -> Marks {
+    fn marks(&self) -> Marks {
         self.description().marks
     }
 
-    fn any_paces(&self) -> bool {
+    fn paces(&self) -> bool {
         self.has("pacing")
     }
 
-    fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
+    fn controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller> {
         let instance = self.instance(Some(Random::from_stream(Some(stream))));
         let name = match preset {
             Preset::Rfc => "rfc",
@@ -74,7 +74,7 @@ impl AnyControlLaw for Law {
         })
     }
 
-    fn any_shown(&self) -> Option<String> {
+    fn shown(&self) -> Option<String> {
         None
     }
 }

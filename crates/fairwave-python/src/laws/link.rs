@@ -12,22 +12,22 @@ use super::random::Random;
 use super::time::{instant, seconds};
 
 impl AnyRateLaw for Law {
-    fn any_transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {
+    fn transmitter(&self, stream: Stream) -> Result<Box<dyn Transmitter>, ConfigError> {
         let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, None, |py| Ok(PyTuple::empty(py)));
         let (end_of, capacity) = (instance.method(self, "end_of"), instance.method(self, "capacity"));
         Ok(Box::new(Link { instance, end_of, capacity }))
     }
 
-    fn any_steady(&self) -> bool {
+    fn is_steady(&self) -> bool {
         self.description().steady
     }
 
-    fn any_nominal(&self) -> Rate {
+    fn nominal(&self) -> Rate {
         rate_by(self, "nominal")
     }
 
-    fn any_highest(&self) -> Rate {
+    fn highest(&self) -> Rate {
         rate_by(self, if self.has("highest") { "highest" } else { "nominal" })
     }
 }

@@ -14,13 +14,13 @@ use super::random::Random;
 use super::time::seconds;
 
 impl AnyLossLaw for Law {
-    fn any_model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
+    fn model(&self, stream: Stream) -> Result<Box<dyn LossModel>, ConfigError> {
         let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, None, |py| Ok(PyTuple::empty(py)));
         Ok(Box::new(Loss { lost: instance.method(self, "lost"), instance }))
     }
 
-    fn any_cycle(&self) -> Option<Span> {
+    fn cycle(&self) -> Option<Span> {
         if !self.has("cycle") {
             return None;
         }

@@ -5,9 +5,10 @@
 
 use std::cell::RefCell;
 
-use fairwave_core::config::ConfigError;
 use fairwave_core::packet;
-use fairwave_core::queue::{self as core_queue, AnyDisciplineLaw, Capacity, Discipline, DropReason, Nature, Verdict};
+use fairwave_core::queue::{
+    self as core_queue, AnyDisciplineLaw, Capacity, Discipline, DropReason, Nature, QueueDrop, Verdict,
+};
 use fairwave_core::random::{Seed, Stream};
 use fairwave_core::units::{Instant, Rate};
 use pyo3::IntoPyObject;
@@ -22,7 +23,7 @@ use super::random::Random;
 use super::time::{instant, seconds};
 
 impl AnyDisciplineLaw for Law {
-    fn any_nature(&self) -> Nature {
+    fn nature(&self) -> Nature {
         Nature {
             fifo: !self.description().not_fifo,
             passive: false,
@@ -32,19 +33,15 @@ impl AnyDisciplineLaw for Law {
         }
     }
 
-    fn any_fits(&self, _capacity: Capacity, _rate: Option<Rate>) -> Result<(), ConfigError> {
-        Ok(())
-    }
-
-    fn any_caution(&self) -> Option<String> {
-        None
-    }
-
-    fn any_marks(&self) -> bool {
+    fn marks(&self) -> bool {
         self.description().gives_marks
     }
 
-    fn any_discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
+    fn reaches_capacity(&self) -> bool {
+        self.description().reaches_capacity
+    }
+
+    fn discipline(&self, capacity: Capacity, rate: Rate) -> Box<dyn Discipline> {
         let instance = self.instance(None);
         let random = instance.object.as_ref().and_then(|object| {
             instance.ask("__init__", None, None, |py| {
@@ -86,7 +83,6 @@ impl AnyDisciplineLaw for Law {
             on_timer,
             random,
             buffer,
-            reaches_capacity: self.description().reaches_capacity,
             due: Instant::NEVER,
             instance,
         };
@@ -108,7 +104,6 @@ struct Queue {
     average: Method,
     deadline: Method,
     on_timer: Method,
-    reaches_capacity: bool,
     /// Time of the law's next timer, as of the last call.
     due: Instant,
 }
@@ -213,33 +208,34 @@ impl Discipline for Queue {
         verdict
     }
 
-    fn exchanged(&mut self, arrival: &packet::Packet, victim: &packet::Packet) {
-        let Some(exchanged) = &self.exchanged else { return };
-        self.instance.ask("exchanged", None, (), |py| {
-            exchanged.bind(py).call1((py_types::Packet::from_core(arrival), py_types::Packet::from_core(victim)))?;
-            Ok(())
-        });
+    fn on_drop(&mut self, drop: QueueDrop<'_>) {
+        match drop {
+            QueueDrop::Exchanged { arrival, victim } => {
+                let Some(exchanged) = &self.exchanged else { return };
+                self.instance.ask("exchanged", None, (), |py| {
+                    let packets = (py_types::Packet::from_core(arrival), py_types::Packet::from_core(victim));
+                    exchanged.bind(py).call1(packets)?;
+                    Ok(())
+                });
+            }
+            QueueDrop::Overflow => {
+                let Some(overflowed) = &self.overflowed else { return };
+                self.instance.ask("overflowed", None, (), |py| {
+                    overflowed.bind(py).call0()?;
+                    Ok(())
+                });
+            }
+            QueueDrop::Redundant { .. } => {}
+        }
     }
 
-    fn rate_changed(&mut self, change: &core_queue::RateChange<'_>) {
+    fn on_rate_change(&mut self, change: &core_queue::RateChange<'_>) {
         let Some(changed) = &self.rate_changed else { return };
         self.instance.ask("rate_changed", Some(change.now), (), |py| {
             changed.bind(py).call1((seconds(change.now), change.rate.bits_per_second() as f64))?;
             Ok(())
         });
         self.look_at_deadline(change.now);
-    }
-
-    fn overflowed(&mut self) {
-        let Some(overflowed) = &self.overflowed else { return };
-        self.instance.ask("overflowed", None, (), |py| {
-            overflowed.bind(py).call0()?;
-            Ok(())
-        });
-    }
-
-    fn reaches_capacity(&self) -> bool {
-        self.reaches_capacity
     }
 
     fn victim(&mut self, buffer: &core_queue::Buffer, stream: &mut Stream) -> Option<core_queue::Place> {

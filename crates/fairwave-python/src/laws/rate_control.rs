@@ -110,7 +110,7 @@ impl MediaFeedback {
 }
 
 impl AnyControlLaw for Law {
-    fn any_controller(&self, stream: Stream) -> Box<dyn RateController> {
+    fn controller(&self, stream: Stream) -> Box<dyn RateController> {
         let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, None, |py| Ok(PyTuple::empty(py)));
         let method = |name| instance.method(self, name);
@@ -135,7 +135,7 @@ impl AnyControlLaw for Law {
         })
     }
 
-    fn any_ecn(&self) -> Ecn {
+    fn ecn(&self) -> Ecn {
         if self.has_marks() { Ecn::Ect0 } else { Ecn::NotEct }
     }
 }

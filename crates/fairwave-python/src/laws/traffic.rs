@@ -2,7 +2,7 @@
 
 use fairwave_core::config::ConfigError;
 use fairwave_core::random::Stream;
-use fairwave_core::traffic::{self, Activity, AnyTrafficLaw, Codec, Frames, LayerRates, TrafficSource, Volume};
+use fairwave_core::traffic::{self, Activity, AnyTrafficLaw, Codec, TrafficSource};
 use fairwave_core::units::{Instant, Span};
 use pyo3::IntoPyObject;
 use pyo3::prelude::*;
@@ -12,27 +12,20 @@ use super::py_types;
 use super::random::Random;
 use super::time::{instant, seconds};
 
+// Traffic with a size (transfers, pages) and sources that listen to a partner exist only in `fairwave-core`.
 impl AnyTrafficLaw for Law {
-    fn any_bulk(&self) -> bool {
+    fn is_bulk(&self) -> bool {
         self.description().bulk
     }
 
-    fn any_source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError> {
+    fn source(&self, start: Instant, stream: Stream) -> Result<Box<dyn TrafficSource>, ConfigError> {
         let instance = self.instance(Some(Random::from_stream(Some(stream))));
         instance.begin(self, Some(start), |py| (seconds(start),).into_pyobject(py));
         let (next_unit, next_activity) = (instance.method(self, "next_unit"), instance.method(self, "next_activity"));
         Ok(Box::new(Source { instance, next_unit, next_activity, latest: start, at_once: 0, next_id: 0 }))
     }
 
-    fn any_layers(&self) -> LayerRates {
-        LayerRates::default()
-    }
-
-    fn any_frames(&self) -> Option<Frames> {
-        None
-    }
-
-    fn any_call(&self) -> Option<(Codec, Span)> {
+    fn call(&self) -> Option<(Codec, Span)> {
         if !self.has("call") {
             return None;
         }
@@ -50,7 +43,7 @@ impl AnyTrafficLaw for Law {
         })
     }
 
-    fn any_units_per_second(&self) -> Option<f64> {
+    fn units_per_second(&self) -> Option<f64> {
         if !self.has("units_per_second") {
             return None;
         }
@@ -61,23 +54,6 @@ impl AnyTrafficLaw for Law {
                 Err(LawFault::Answer(format!("it answered {rate}, but must answer a number above 0, or None")))
             }
         })
-    }
-
-    // Traffic with a size (transfers, pages) and sources that listen to a partner exist only in `fairwave-core`.
-    fn any_volume(&self, _lasts: f64) -> Option<Volume> {
-        None
-    }
-
-    fn any_whole(&self) -> bool {
-        false
-    }
-
-    fn any_listens(&self) -> bool {
-        false
-    }
-
-    fn any_ends(&self) -> bool {
-        false
     }
 }
 

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use fairwave_network::packet::Ecn;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, NameTaken, Registry, RuntimeLaw, delegate, family, files, laws};
+use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
 /// All rate controllers in the order of listings: a file, and in braces its names with their parameters.
@@ -191,125 +191,81 @@ pub struct ControlView {
     pub state: &'static str,
 }
 
-/// A rate controller.
-///
-/// The caller calls [`RateController::on_timer`] at [`RateController::deadline`] or later, never earlier. It reads the
-/// decision after each call.
-pub trait RateController: Send {
-    /// Starts the session, or changes the limits because the encoders can use another rate.
-    fn on_limits(&mut self, now: Instant, limits: Limits);
-
-    /// Handles a packet that was passed to the network; audio, too.
-    fn on_sent(&mut self, packet: &SentPacket) {
-        let _ = packet;
-    }
-
-    /// Handles feedback.
-    fn on_feedback(&mut self, feedback: &Feedback<'_>);
-
-    /// Handles a receiver report.
-    fn on_report(&mut self, report: &LossReport) {
-        let _ = report;
-    }
-
-    /// Handles a deadline that has passed.
-    fn on_timer(&mut self, now: Instant) {
-        let _ = now;
-    }
-
-    /// Returns the time of the next timer; [`Instant::NEVER`] without one.
-    fn deadline(&self) -> Instant {
-        Instant::NEVER
-    }
-
-    /// Returns the current decision.
-    fn decision(&self) -> Decision;
-
-    /// Returns the next cluster to probe with. The caller repeats the call until it returns `None`.
-    fn next_probe(&mut self) -> Option<Probe> {
-        None
-    }
-
-    /// Resets the controller for a new path (another address).
-    fn on_new_path(&mut self, now: Instant, limits: Limits) {
-        self.on_limits(now, limits);
-    }
-
-    /// Returns the state for plots.
-    fn view(&self) -> ControlView {
-        ControlView::default()
-    }
-}
-
-impl<C: RateController + ?Sized> RateController for Box<C> {
-    fn on_limits(&mut self, now: Instant, limits: Limits) {
-        (**self).on_limits(now, limits);
-    }
-    fn on_sent(&mut self, packet: &SentPacket) {
-        (**self).on_sent(packet);
-    }
-    fn on_feedback(&mut self, feedback: &Feedback<'_>) {
-        (**self).on_feedback(feedback);
-    }
-    fn on_report(&mut self, report: &LossReport) {
-        (**self).on_report(report);
-    }
-    fn on_timer(&mut self, now: Instant) {
-        (**self).on_timer(now);
-    }
-    fn deadline(&self) -> Instant {
-        (**self).deadline()
-    }
-    fn decision(&self) -> Decision {
-        (**self).decision()
-    }
-    fn next_probe(&mut self) -> Option<Probe> {
-        (**self).next_probe()
-    }
-    fn on_new_path(&mut self, now: Instant, limits: Limits) {
-        (**self).on_new_path(now, limits);
-    }
-    fn view(&self) -> ControlView {
-        (**self).view()
-    }
-}
-
-/// Parameters of a rate controller.
-pub trait ControlLaw: Law {
-    /// The controller type.
-    type Controller: RateController + 'static;
-
-    /// Checks that everything that the parameters name is available, before a session starts.
+running_trait! { ($)
+    /// A rate controller.
     ///
-    /// # Errors
-    /// The key of what is missing.
-    fn ready(&self) -> Result<(), ConfigError> {
-        Ok(())
-    }
+    /// The caller calls [`RateController::on_timer`] at [`RateController::deadline`] or later, never earlier. It reads the
+    /// decision after each call.
+    pub trait RateController, delegated by delegate_rate_controller {
+        /// Starts the session, or changes the limits because the encoders can use another rate.
+        fn on_limits(&mut self, now: Instant, limits: Limits);
 
-    /// Returns a controller for a new session. The parameters have been checked. No other component draws from
-    /// `stream`.
-    fn controller(&self, stream: Stream) -> Self::Controller;
+        /// Handles a packet that was passed to the network; audio, too.
+        fn on_sent(&mut self, packet: &SentPacket) {
+            let _ = packet;
+        }
 
-    /// Returns the ECN code point of the controlled packets.
-    fn ecn(&self) -> Ecn {
-        Ecn::NotEct
+        /// Handles feedback.
+        fn on_feedback(&mut self, feedback: &Feedback<'_>);
+
+        /// Handles a receiver report.
+        fn on_report(&mut self, report: &LossReport) {
+            let _ = report;
+        }
+
+        /// Handles a deadline that has passed.
+        fn on_timer(&mut self, now: Instant) {
+            let _ = now;
+        }
+
+        /// Returns the time of the next timer; [`Instant::NEVER`] without one.
+        fn deadline(&self) -> Instant {
+            Instant::NEVER
+        }
+
+        /// Returns the current decision.
+        fn decision(&self) -> Decision;
+
+        /// Returns the next cluster to probe with. The caller repeats the call until it returns `None`.
+        fn next_probe(&mut self) -> Option<Probe> {
+            None
+        }
+
+        /// Resets the controller for a new path (another address).
+        fn on_new_path(&mut self, now: Instant, limits: Limits) {
+            self.on_limits(now, limits);
+        }
+
+        /// Returns the state for plots.
+        fn view(&self) -> ControlView {
+            ControlView::default()
+        }
     }
 }
 
-/// Object-safe form of [`ControlLaw`] for controllers that a program registers.
-#[allow(missing_docs)] // each method is the one of `ControlLaw` by that name
-pub trait AnyControlLaw: Checked + Send + Sync {
-    fn any_controller(&self, stream: Stream) -> Box<dyn RateController>;
-    fn any_ecn(&self) -> Ecn;
-}
+law_trait! {
+    /// Parameters of a rate controller.
+    pub trait ControlLaw, erased AnyControlLaw, for RateControlConfig {
+        /// The controller type.
+        type Controller: RateController;
 
-impl<L: ControlLaw> AnyControlLaw for L {
-    fn any_controller(&self, stream: Stream) -> Box<dyn RateController> {
-        Box::new(self.controller(stream))
-    }
-    fn any_ecn(&self) -> Ecn {
-        self.ecn()
+        /// Checks that everything that the parameters name is available, before a session starts.
+        ///
+        /// # Errors
+        /// The key of what is missing.
+        fn ready(&self) -> Result<(), ConfigError> {
+            Ok(())
+        }
+
+        /// Returns a controller for a new session. The parameters have been checked. No other component draws from
+        /// `stream`.
+        fn controller(&self, stream: Stream) -> Self::Controller,
+            boxed: Box<dyn RateController> = |made| Box::new(made);
+
+        /// Returns the ECN code point of the controlled packets.
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
     }
 }
 
@@ -334,31 +290,17 @@ pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
 rate_controllers! { laws! (family! (RateControlConfig, "name", "rate controller", dyn AnyControlLaw, OWN)) }
 
 /// Defines the controller enum.
-macro_rules! at_work {
+macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         /// A rate controller of any kind, by value.
         #[allow(missing_docs)] // each is the controller of the law by that name
         #[allow(clippy::large_enum_variant)] // one a session
         pub enum AnyRateController {
             $($Variant(<$Law as ControlLaw>::Controller),)+
-            Own(Box<dyn RateController>),
+            Registered(Box<dyn RateController>),
         }
 
-        impl RateController for AnyRateController {
-            delegate! {
-                [AnyRateController $($Variant)+ Own]
-                fn on_limits(&mut self, now: Instant, limits: Limits);
-                fn on_sent(&mut self, packet: &SentPacket);
-                fn on_feedback(&mut self, feedback: &Feedback<'_>);
-                fn on_report(&mut self, report: &LossReport);
-                fn on_timer(&mut self, now: Instant);
-                fn deadline(&self) -> Instant;
-                fn decision(&self) -> Decision;
-                fn next_probe(&mut self) -> Option<Probe>;
-                fn on_new_path(&mut self, now: Instant, limits: Limits);
-                fn view(&self) -> ControlView;
-            }
-        }
+        delegate_rate_controller! { AnyRateController $($Variant)+ Registered }
 
         impl RateControlConfig {
             /// Returns a controller for a new session. No other component draws from `stream`.
@@ -367,27 +309,19 @@ macro_rules! at_work {
             /// The first key with an invalid value.
             pub fn controller(&self, stream: Stream) -> Result<AnyRateController, ConfigError> {
                 self.check()?;
+                self.ready()?;
                 Ok(match self {
                     $(RateControlConfig::$Variant(law) => {
-                        law.ready()?;
-                        AnyRateController::$Variant(law.controller(stream))
+                        AnyRateController::$Variant(ControlLaw::controller(law, stream))
                     })+
-                    RateControlConfig::Own(own) => AnyRateController::Own(own.law().any_controller(stream)),
+                    RateControlConfig::Registered(law) => AnyRateController::Registered(law.law().controller(stream)),
                 })
-            }
-
-            /// Returns the ECN code point of the controlled packets.
-            pub fn ecn(&self) -> Ecn {
-                match self {
-                    $(RateControlConfig::$Variant(law) => law.ecn(),)+
-                    RateControlConfig::Own(own) => own.law().any_ecn(),
-                }
             }
         }
     };
 }
 
-rate_controllers! { laws! (at_work! ()) }
+rate_controllers! { laws! (dispatch! ()) }
 
 impl Default for RateControlConfig {
     fn default() -> Self {

@@ -33,7 +33,7 @@ use crate::{Preset, Recovery};
 pub use fairwave_endpoint::Estimate;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Checked, Law, delegate};
+use fairwave_units::registry::{Checked, Law, running_trait};
 use fairwave_units::units::{Instant, Rate, Span};
 
 /// All controllers in the order of listings: a file, and in braces the names that it defines, each with its
@@ -218,111 +218,67 @@ pub enum Verdict {
     Random,
 }
 
-/// The window rule of a TCP flavour.
-///
-/// The sender owns the window; a controller changes it in place. A controller never has to clamp to the receiver's
-/// window. It can ignore the inflation of fast recovery, which the sender stores separately.
-pub trait Controller: Send {
-    /// Called when new data is acknowledged outside loss recovery. With `classic` marks, an acknowledgement that
-    /// echoes a mark (RFC 3168 §6.1.2) calls [`Controller::on_other_ack`] instead.
-    fn on_ack(&mut self, path: &Path, window: &mut Window);
+running_trait! { ($)
+    /// The window rule of a TCP flavour.
+    ///
+    /// The sender owns the window; a controller changes it in place. A controller never has to clamp to the receiver's
+    /// window. It can ignore the inflation of fast recovery, which the sender stores separately.
+    pub trait Controller, delegated by delegate_controller {
+        /// Called when new data is acknowledged outside loss recovery. With `classic` marks, an acknowledgement that
+        /// echoes a mark (RFC 3168 §6.1.2) calls [`Controller::on_other_ack`] instead.
+        fn on_ack(&mut self, path: &Path, window: &mut Window);
 
-    /// Called for an acknowledgement that does not open the window: a duplicate, or one within loss recovery
-    /// (`path.acknowledged` distinguishes them).
-    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
-        let _ = (path, window);
-    }
+        /// Called for an acknowledgement that does not open the window: a duplicate, or one within loss recovery
+        /// (`path.acknowledged` distinguishes them).
+        fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
+            let _ = (path, window);
+        }
 
-    /// Called once per recovery, when duplicate or selective acknowledgements reveal a loss. Sets both fields of
-    /// the window.
-    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
+        /// Called once per recovery, when duplicate or selective acknowledgements reveal a loss. Sets both fields of
+        /// the window.
+        fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
-    /// Called when the path has marked a segment (RFC 3168 §6.1.2), after [`Controller::on_ack`] or
-    /// [`Controller::on_other_ack`] of the acknowledgement that reports the mark. It is called at most once for
-    /// the data in flight at the previous response to a mark or a loss. `path.in_use` is the data in flight before
-    /// the acknowledgement. By default a mark counts as a loss.
-    fn on_mark(&mut self, path: &Path, window: &mut Window) {
-        self.on_loss(path, window);
-    }
+        /// Called when the path has marked a segment (RFC 3168 §6.1.2), after [`Controller::on_ack`] or
+        /// [`Controller::on_other_ack`] of the acknowledgement that reports the mark. It is called at most once for
+        /// the data in flight at the previous response to a mark or a loss. `path.in_use` is the data in flight before
+        /// the acknowledgement. By default a mark counts as a loss.
+        fn on_mark(&mut self, path: &Path, window: &mut Window) {
+            self.on_loss(path, window);
+        }
 
-    /// Called with a sample of the delivery rate, on every acknowledgement that delivers a segment, inside and
-    /// outside recovery. It follows [`Controller::on_ack`] or [`Controller::on_other_ack`]. Only for laws that use
-    /// samples ([`ControlLaw::SAMPLES`]).
-    fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
-        let _ = (path, sample, window);
-    }
+        /// Called with a sample of the delivery rate, on every acknowledgement that delivers a segment, inside and
+        /// outside recovery. It follows [`Controller::on_ack`] or [`Controller::on_other_ack`]. Only for laws that use
+        /// samples ([`ControlLaw::SAMPLES`]).
+        fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
+            let _ = (path, sample, window);
+        }
 
-    /// Called at the end of a loss recovery: the data in flight at its start has been delivered. This covers fast
-    /// recovery, and with `rack` also the recovery from a timeout.
-    fn on_recovered(&mut self, path: &Path, window: &mut Window) {
-        let _ = (path, window);
-    }
+        /// Called at the end of a loss recovery: the data in flight at its start has been delivered. This covers fast
+        /// recovery, and with `rack` also the recovery from a timeout.
+        fn on_recovered(&mut self, path: &Path, window: &mut Window) {
+            let _ = (path, window);
+        }
 
-    /// The pacing rate, segments per second; infinite if acknowledgements clock the segments out. Called for every
-    /// segment sent, if the law paces ([`ControlLaw::PACES`]).
-    fn pacing(&self, path: &Path, window: &Window) -> f64 {
-        let _ = (path, window);
-        f64::INFINITY
-    }
+        /// The pacing rate, segments per second; infinite if acknowledgements clock the segments out. Called for every
+        /// segment sent, if the law paces ([`ControlLaw::PACES`]).
+        fn pacing(&self, path: &Path, window: &Window) -> f64 {
+            let _ = (path, window);
+            f64::INFINITY
+        }
 
-    /// Called when the retransmission timer expires.
-    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict;
+        /// Called when the retransmission timer expires.
+        fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict;
 
-    /// Called when the connection sends again after it was idle for longer than the retransmission timeout. The
-    /// sender has set the congestion window to the restart window.
-    fn on_restart(&mut self, path: &Path, window: &mut Window) {
-        let _ = (path, window);
-    }
+        /// Called when the connection sends again after it was idle for longer than the retransmission timeout. The
+        /// sender has set the congestion window to the restart window.
+        fn on_restart(&mut self, path: &Path, window: &mut Window) {
+            let _ = (path, window);
+        }
 
-    /// The estimate of the path, for plots. `None` without an estimate.
-    fn estimate(&self) -> Option<Estimate> {
-        None
-    }
-}
-
-/// Laws with a large state are boxed: each connection has room for any law's state, so a large one would cost
-/// every connection.
-impl<C: Controller> Controller for Box<C> {
-    #[inline]
-    fn on_ack(&mut self, path: &Path, window: &mut Window) {
-        (**self).on_ack(path, window);
-    }
-
-    #[inline]
-    fn on_other_ack(&mut self, path: &Path, window: &mut Window) {
-        (**self).on_other_ack(path, window);
-    }
-
-    fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict {
-        (**self).on_loss(path, window)
-    }
-
-    fn on_mark(&mut self, path: &Path, window: &mut Window) {
-        (**self).on_mark(path, window);
-    }
-
-    fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window) {
-        (**self).on_sample(path, sample, window);
-    }
-
-    fn on_recovered(&mut self, path: &Path, window: &mut Window) {
-        (**self).on_recovered(path, window);
-    }
-
-    fn pacing(&self, path: &Path, window: &Window) -> f64 {
-        (**self).pacing(path, window)
-    }
-
-    fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict {
-        (**self).on_timeout(path, window)
-    }
-
-    fn on_restart(&mut self, path: &Path, window: &mut Window) {
-        (**self).on_restart(path, window);
-    }
-
-    fn estimate(&self) -> Option<Estimate> {
-        (**self).estimate()
+        /// The estimate of the path, for plots. `None` without an estimate.
+        fn estimate(&self) -> Option<Estimate> {
+            None
+        }
     }
 }
 
@@ -378,28 +334,28 @@ pub trait ControlLaw: Law {
 /// The object-safe form of [`ControlLaw`], for controllers that are created at run time.
 pub trait AnyControlLaw: Checked + Send + Sync {
     /// See [`ControlLaw::RECOVERY`].
-    fn any_recovery(&self) -> Recovery;
+    fn recovery(&self) -> Recovery;
     /// See [`ControlLaw::WAVES`].
-    fn any_waves(&self) -> bool;
+    fn waves(&self) -> bool;
     /// See [`ControlLaw::SAMPLES`].
-    fn any_samples(&self) -> bool {
+    fn samples(&self) -> bool {
         false
     }
     /// See [`ControlLaw::MARKS`].
-    fn any_marks(&self) -> Marks {
+    fn marks(&self) -> Marks {
         Marks::None
     }
     /// See [`ControlLaw::PACES`].
-    fn any_paces(&self) -> bool {
+    fn paces(&self) -> bool {
         false
     }
     /// See [`ControlLaw::controller`]. `stream` is the controller's random stream.
-    fn any_controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller>;
+    fn controller(&self, preset: Preset, stream: Stream) -> Box<dyn Controller>;
     /// See [`ControlLaw::shown`].
-    fn any_shown(&self) -> Option<String>;
+    fn shown(&self) -> Option<String>;
 }
 
-macro_rules! at_work {
+macro_rules! dispatch {
     (() $($file:ident { $($Variant:ident($Config:ident)),+ $(,)? })+) => {
         $(
             pub use $file::{$($Config),+};
@@ -414,27 +370,11 @@ macro_rules! at_work {
             Own(Box<dyn Controller>),
         }
 
-        impl Controller for Control {
-            delegate! {
-                [Control $($($Variant)+)+ Own]
-                #[inline]
-                fn on_ack(&mut self, path: &Path, window: &mut Window);
-                #[inline]
-                fn on_other_ack(&mut self, path: &Path, window: &mut Window);
-                fn on_loss(&mut self, path: &Path, window: &mut Window) -> Verdict;
-                fn on_mark(&mut self, path: &Path, window: &mut Window);
-                fn on_sample(&mut self, path: &Path, sample: &RateSample, window: &mut Window);
-                fn on_recovered(&mut self, path: &Path, window: &mut Window);
-                fn pacing(&self, path: &Path, window: &Window) -> f64;
-                fn on_timeout(&mut self, path: &Path, window: &mut Window) -> Verdict;
-                fn on_restart(&mut self, path: &Path, window: &mut Window);
-                fn estimate(&self) -> Option<Estimate>;
-            }
-        }
+        delegate_controller! { Control $($($Variant)+)+ Own }
     };
 }
 
-controllers! { at_work! () }
+controllers! { dispatch! () }
 
 // With many flows, controllers are a large part of the memory.
 const _: () = assert!(size_of::<Control>() <= 64, "put the state of the large law in a box");

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{Law, NameTaken, Registry, family, files, laws};
+use fairwave_units::registry::{NameTaken, Registry, family, files, law_trait, laws};
 use fairwave_units::units::Span;
 
 /// All jitter laws, in the order in which they are listed to people.
@@ -27,21 +27,11 @@ macro_rules! jitters {
 
 jitters! { files! () }
 
-/// The parameters of a jitter law, and what it draws.
-pub trait JitterLaw: Law {
-    /// What the next packet takes beside the delay of the link.
-    fn draw(&self, stream: &mut Stream) -> Span;
-}
-
-/// What the family asks of a law that a program handed in.
-pub trait AnyJitterLaw: fairwave_units::registry::Checked + Send + Sync {
-    /// See [`JitterLaw::draw`].
-    fn any_draw(&self, stream: &mut Stream) -> Span;
-}
-
-impl<L: JitterLaw> AnyJitterLaw for L {
-    fn any_draw(&self, stream: &mut Stream) -> Span {
-        self.draw(stream)
+law_trait! {
+    /// The parameters of a jitter law, and what it draws.
+    pub trait JitterLaw, erased AnyJitterLaw, for JitterConfig {
+        /// What the next packet takes beside the delay of the link.
+        fn draw(&self, stream: &mut Stream) -> Span;
     }
 }
 
@@ -56,22 +46,6 @@ pub fn register<L: JitterLaw>() -> Result<(), NameTaken> {
 }
 
 jitters! { laws! (family! (JitterConfig, "model", "jitter", dyn AnyJitterLaw, OWN)) }
-
-macro_rules! drawing {
-    (() $($Variant:ident($Law:ty)),+ $(,)?) => {
-        impl JitterConfig {
-            /// See [`JitterLaw::draw`].
-            pub fn draw(&self, stream: &mut Stream) -> Span {
-                match self {
-                    $(JitterConfig::$Variant(law) => law.draw(stream),)+
-                    JitterConfig::Own(own) => own.law().any_draw(stream),
-                }
-            }
-        }
-    };
-}
-
-jitters! { laws! (drawing! ()) }
 
 /// A longer addition was meant to be a shorter one.
 const LONGEST: Span = Span::from_secs(3600);

@@ -155,7 +155,7 @@ fn cake_enqueue_the_shapers_clock_starts_anew_only_when_nothing_waits() {
 #[test]
 fn cake_enqueue_an_empty_tin_saves_no_time() {
     let mut law = cake(r#""bandwidth":"8 Mb/s""#);
-    let buffer = Buffer::with_bins(10, law.bins());
+    let buffer = Buffer::with_bins(10, law.tins.len() * QUEUES as usize);
     law.bin(instant(50), &packet(0, 1000, Class::Voice), &buffer);
     assert_eq!(law.tins[2].next, instant(50));
 }
