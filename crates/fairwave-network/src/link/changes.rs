@@ -1,23 +1,26 @@
-//! What becomes of a link in the course of a run besides its rate: its delay changes, it fails and comes back, packets take
-//! longer at random, overtake each other, come twice.
+//! Changes of a link during the run, in addition to its rate: its delay changes, it fails and comes back, and packets
+//! are delayed at random, overtake each other, or arrive twice.
 //!
-//! **Delay.** A packet takes the delay that holds when it leaves the transmitter. Where the delay has become shorter it arrives
-//! no earlier than the one before it, so that packets stay in order; with `overtaking` it arrives when its own delay is over.
+//! **Delay.** A packet takes the delay at the time when it leaves the transmitter. If the delay became shorter, the
+//! packet arrives no earlier than the previous one, so packets stay in order. With `overtaking` it arrives after its
+//! delay.
 //!
-//! **Jitter** (RFC 8868 §4.5.2, NR-BPDV). A packet takes its addition beside the delay. If it would so arrive at j(n) before
-//! j(n−1) + serial(n−1), it arrives then: packets stay in order, and no closer behind one that is late than that packet took to
-//! transmit. Here serial is the transmission time on this very link, and all packets of the link stay in order, not only those of
-//! a flow. So a link that is always busy keeps the lateness of its latest packet; jitter on top of a bottleneck is best put on a faster link
-//! behind it. With `overtaking` each packet arrives when its own time is over (§4.5.1, RBPDV).
+//! **Jitter** (RFC 8868 §4.5.2, NR-BPDV). The addition comes on top of the delay. A packet that would arrive at j(n)
+//! before j(n−1) + serial(n−1) arrives at that time instead: packets stay in order, and a packet follows a late one
+//! no closer than the late one's transmission time. Here serial is the transmission time on this link, and all
+//! packets of the link stay in order, across all flows. So a link that is always busy keeps the lateness of its
+//! latest packet. To put jitter on top of a bottleneck, put it on a faster link behind the bottleneck. With
+//! `overtaking` each packet arrives after its delay and its addition (§4.5.1, RBPDV).
 //!
-//! **Reordering.** A share of the packets, drawn one by one, arrives so much later than it would; the others do not wait for those. A
-//! packet counts as reordered when one that left later arrives before it (as by RFC 4737 §3, if numbered by departure); a copy
+//! **Reordering.** A share of the packets, drawn one by one, is delayed further; the others do not wait for them. A
+//! packet counts as reordered if one that left later arrives earlier (RFC 4737 §3, with numbers by departure). A copy
 //! does not count.
 //!
-//! **Duplication.** A share of the packets that arrive, drawn one by one, arrives twice, at the same time.
+//! **Duplication.** A share of the arriving packets, drawn one by one, arrives twice, at the same time.
 //!
-//! **Failure.** A link fails at its sending end. What waits there when it fails, what is being transmitted, and what comes while
-//! it is down is lost; what has left the transmitter arrives. When the link comes back, it finds an empty queue.
+//! **Failure.** A link fails at its sending end. Lost are the packets that wait there at the failure, the packet in
+//! transmission, and all arrivals during the outage. Packets that have left the transmitter arrive. When the link
+//! comes back, its queue is empty.
 
 use std::collections::VecDeque;
 
@@ -64,7 +67,7 @@ impl Reorder {
     /// Checks both.
     ///
     /// # Errors
-    /// A share that is none, a time of 0 or of more than an hour.
+    /// If the share is out of range, or the time is 0 or longer than an hour.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_fraction("share", self.share, "share = 0.01")?;
         if self.by == Span::ZERO || self.by > Span::from_secs(3600) {
@@ -88,45 +91,45 @@ impl Duplicate {
     /// Checks the share.
     ///
     /// # Errors
-    /// A share that is none.
+    /// If the share is out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         check_fraction("share", self.share, "share = 0.001")
     }
 }
 
-/// What becomes of one direction of a link in the course of a run.
+/// Changes of one direction of a link during the run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Changes {
     /// Delays after the first one, in ascending order of time.
     pub delays: Vec<Step<Span>>,
-    /// A packet may arrive before one that was sent earlier, where the delay has become shorter.
+    /// Whether a packet may arrive before an earlier one if the delay has become shorter.
     pub overtaking: bool,
-    /// When it is down, in ascending order of time, without overlaps.
+    /// Outages in ascending order of time, without overlaps.
     pub outages: Vec<Outage>,
-    /// What packets take longer than the delay.
+    /// Random additions to the delay.
     pub jitter: Option<JitterConfig>,
-    /// Packets that others overtake.
+    /// Packets that are delayed so that others overtake them.
     pub reorder: Option<Reorder>,
     /// Packets that arrive twice.
     pub duplicate: Option<Duplicate>,
 }
 
 impl Changes {
-    /// Nothing changes.
+    /// Whether nothing changes.
     pub fn is_none(&self) -> bool {
         let Changes { delays, overtaking: _, outages, jitter, reorder, duplicate } = self;
         delays.is_empty() && outages.is_empty() && jitter.is_none() && reorder.is_none() && duplicate.is_none()
     }
 
-    /// Packets may arrive in another order than they were sent.
+    /// Whether packets can arrive in a different order than they were sent.
     pub fn reorder(&self) -> bool {
         (self.overtaking && (!self.delays.is_empty() || self.jitter.is_some())) || self.reorder.is_some()
     }
 
-    /// Checks the order of delays and outages, and the ranges of the others.
+    /// Checks the order of delays and outages, and the ranges of the other values.
     ///
     /// # Errors
-    /// What is out of order, empty, overlaps or is out of its range.
+    /// The first value that is out of order, empty, overlapping or out of range.
     pub fn check(&self) -> Result<(), ConfigError> {
         if let Some(pair) = self.delays.windows(2).find(|pair| pair[0].at >= pair[1].at) {
             let example = "delay = [{ at = \"0 s\", is = \"10 ms\" }, { at = \"20 s\", is = \"50 ms\" }]";
@@ -141,10 +144,10 @@ impl Changes {
     }
 }
 
-/// Accepts outages that last, in ascending order, none before the end of the one before it.
+/// Checks that outages are in ascending order, do not overlap, and last longer than 0.
 ///
 /// # Errors
-/// One that lasts no time, that begins before the one before it ends, or that follows one without an end.
+/// The first outage that has no duration, begins before the previous one ends, or follows one without an end.
 pub fn check_outages(outages: &[Outage]) -> Result<(), ConfigError> {
     let refuse = |value: String, allowed: &str| {
         Err(ConfigError::new("outages", value, allowed, "outages = [{ from = \"10 s\", to = \"12 s\" }]"))
@@ -164,38 +167,38 @@ pub fn check_outages(outages: &[Outage]) -> Result<(), ConfigError> {
     }
 }
 
-/// Where a packet was that a failing link lost.
+/// State of a packet when a failing link lost it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FailurePoint {
-    /// It came, or its turn came, while the link was down.
+    /// It arrived, or its transmission was due, during the outage.
     Down,
-    /// It was being transmitted.
+    /// It was in transmission.
     InTransmission,
 }
 
-/// Changes at work. Times do not decrease from call to call.
+/// Running changes of a link. Times do not decrease from call to call.
 #[derive(Clone, Debug)]
 pub struct ActiveChanges {
     delay: Span,
     delays: Box<[Step<Span>]>,
-    /// The next delay.
+    /// Index of the next delay.
     next_delay: usize,
     overtaking: bool,
-    /// The next packet arrives no earlier, unless packets overtake each other.
+    /// Earliest arrival of the next packet, unless packets overtake each other.
     latest: Instant,
     outages: Box<[Outage]>,
-    /// The first outage that is not over.
+    /// Index of the first outage that is not over.
     next_outage: usize,
     jitter: Option<(JitterConfig, Stream)>,
     reorder: Option<(Reorder, Stream)>,
     duplicate: Option<(Duplicate, Stream)>,
-    /// Where packets may overtake each other: arrivals, in ascending order, of those that may yet be overtaken.
+    /// If packets can overtake each other: arrivals in ascending order of the packets that can still be overtaken.
     on_their_way: VecDeque<Instant>,
 }
 
 impl ActiveChanges {
-    /// A link that begins with `delay`. The changes have been checked. All its randomness comes from streams that `stream` gives by
-    /// name: `jitter`, `reorder`, `duplicate`.
+    /// Returns the changes of a link that begins with `delay`. The changes have been checked. All randomness comes
+    /// from the streams `jitter`, `reorder` and `duplicate`, which `stream` returns by name.
     pub fn new(delay: Span, changes: &Changes, stream: impl Fn(&str) -> Stream) -> Self {
         ActiveChanges {
             jitter: changes.jitter.clone().map(|law| (law, stream("jitter"))),
@@ -212,7 +215,8 @@ impl ActiveChanges {
         }
     }
 
-    /// Whether, where and when a failure of the link takes the packet whose transmission would begin at `start` and end at `end`.
+    /// Where and when a failure of the link removes the packet that is transmitted from `start` to `end`; `None` if
+    /// none does.
     pub fn failure(&mut self, start: Instant, end: Instant) -> Option<(Instant, FailurePoint)> {
         while self.outages.get(self.next_outage).is_some_and(|outage| outage.ends() <= start) {
             self.next_outage += 1;
@@ -225,13 +229,13 @@ impl ActiveChanges {
         }
     }
 
-    /// The outage in which the last failure fell, by its place among the link's.
+    /// Index of the outage of the last failure.
     pub fn outage(&self) -> usize {
         self.next_outage
     }
 
-    /// How long the packet takes that leaves the transmitter at `now`, which it has taken `transmission` to transmit, where the link's
-    /// delay is longer by `more`.
+    /// Total delay of a packet that leaves the transmitter at `now` after a transmission of length `transmission`.
+    /// `more` is a further addition to the link's delay.
     pub fn delay(&mut self, now: Instant, transmission: Span, more: Span) -> Span {
         while let Some(step) = self.delays.get(self.next_delay).filter(|step| step.begins() <= now) {
             self.delay = step.is;
@@ -255,8 +259,8 @@ impl ActiveChanges {
         arrival.span_since(now)
     }
 
-    /// A packet that left at `now` is to arrive at `arrival`. Answers how many of those before it that overtakes which nothing had
-    /// overtaken so far: each is counted once.
+    /// Records a packet that left at `now` and arrives at `arrival`. Returns how many earlier packets it is the first
+    /// to overtake. Each packet is counted once.
     pub fn overtakes(&mut self, now: Instant, arrival: Instant) -> u64 {
         let mut overtaken = 0;
         while self.on_their_way.front().is_some_and(|first| *first <= now) {
@@ -270,12 +274,12 @@ impl ActiveChanges {
         overtaken
     }
 
-    /// Whether the next packet that arrives arrives twice.
+    /// Draws whether the next arriving packet arrives twice.
     pub fn twice(&mut self) -> bool {
         self.duplicate.as_mut().is_some_and(|(Duplicate { share }, stream)| stream.chance(*share))
     }
 
-    /// Whether any packet arrives twice.
+    /// Whether packets can arrive twice.
     pub fn duplicates(&self) -> bool {
         self.duplicate.is_some()
     }

@@ -1,4 +1,4 @@
-//! The same rate all the time.
+//! A constant rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,15 +45,15 @@ impl RateLaw for ConstantConfig {
     }
 }
 
-/// A constant rate at work. The end of a transmission is rounded to the nearest nanosecond. A transmission that begins
-/// when the last one ended begins with the remainder of that one, so rounding errors do not add up. Packets of 4.29 s
-/// and more are rounded each by itself.
+/// A running constant rate. The end of a transmission is rounded to the nearest nanosecond. A transmission that
+/// begins when the last one ended starts with the remainder of that one, so rounding errors do not add up. Packets of
+/// 4.29 s and more are rounded separately.
 #[derive(Clone, Copy)]
 pub struct Constant {
     rate: Rate,
     carry: Carry,
-    /// The low bits of the time when the last transmission ended. With all bits, links would be larger. Rarely, a
-    /// transmission at an idle transmitter is taken for one that follows another: it ends a nanosecond off.
+    /// The low bits of the time when the last transmission ended; all bits would make links larger. In rare cases a
+    /// transmission at an idle transmitter looks like one that follows another. It then ends a nanosecond off.
     ended: u16,
     /// A transmission has begun.
     has_begun: bool,
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(rate.capacity(start, start + Span::from_millis(1)), Bytes::new(1250));
     }
 
-    /// Sends packets of these sizes in turn, one behind the other; answers the time that they take.
+    /// Sends packets of these sizes in turn, directly behind each other, and returns the total time.
     fn time_of(rate: &str, sizes: &[u64], packets: usize) -> Instant {
         let mut law = running(rate);
         sizes.iter().cycle().take(packets).fold(Instant::ZERO, |end, size| law.end_of(end, Bytes::new(*size)))
@@ -123,7 +123,7 @@ mod tests {
                 let bytes = sizes.iter().sum::<u64>() * 999_999 / sizes.len() as u64;
                 let exact = rate.parse::<Rate>().expect("a rate").time_for(Bytes::new(bytes)).nanos() as f64;
                 let found = time_of(rate, sizes, 999_999).nanos() as f64;
-                // Within the rounding of the last end, and one part in a thousand millions.
+                // Within the rounding of the last end, and 10⁻⁹.
                 assert!(
                     (found - exact).abs() <= 1.0 + exact * 1e-9,
                     "{sizes:?} at {rate}: {found} instead of {exact} ns"

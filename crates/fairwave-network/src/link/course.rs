@@ -1,50 +1,52 @@
-//! A rate that changes at known times, at work: what schedules, traces and chains of states have in common.
+//! A running rate that changes at known times: the common part of schedules, traces and chains of states.
 //!
-//! The course of a rate is a row of segments, each with its rate and with what has been sent before it. A transmission that begins
-//! at s ends at the first t for which the integral of the rate from s to t is its size, to the nearest nanosecond. A transmission
-//! that begins when the last one ended also sends what that one has left by rounding, so rounding errors do not add up.
+//! A course is a list of segments. Each segment has its rate and the volume sent before it. A transmission that
+//! begins at s ends at the first t at which the integral of the rate from s to t equals its size, to the nearest
+//! nanosecond. A transmission that begins when the previous one ended also sends the rounding remainder of that one,
+//! so rounding errors do not add up.
 //!
-//! Most transmissions end in the segment in which they begin, or in one of the next; those are found by going on from the one
-//! before. What lies farther is found by bisection. So a transmission costs the same however long the course is.
+//! Most transmissions end in the segment in which they begin, or in one of the next. The search for these starts at
+//! the previous transmission. The search for later segments is a bisection. So the cost of a transmission does not
+//! depend on the length of the course.
 
 use super::Transmitter;
 use fairwave_units::units::{Bytes, Instant, Rate, Span};
 
-/// What a byte is in the unit of [`Segment::sent`]: bits per second times nanoseconds.
+/// One byte in the unit of [`Segment::sent`]: bits per second times nanoseconds.
 pub(super) const BYTE: u128 = 8_000_000_000;
 
 /// Number of segments that are searched one by one before the rest is bisected.
 const NEAR: usize = 16;
 
-/// A time during which the rate is the same.
+/// A period of constant rate.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     /// Nanoseconds from the beginning of the course.
     at: u64,
     /// Bits per second.
     rate: u64,
-    /// What the course has sent before it, in bits per second times nanoseconds.
+    /// Volume that the course sends before it, in bits per second times nanoseconds.
     sent: u128,
 }
 
-/// Segments one after the other, as they are put together.
+/// Consecutive segments, under construction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segments {
     list: Vec<Segment>,
-    /// When the last one ends, in nanoseconds; none if it does not.
+    /// End of the last segment, nanoseconds; `None` if it has no end.
     ends: Option<u64>,
-    /// What all send, where the last one ends.
+    /// Volume of all segments, if the last one ends.
     sent: u128,
-    /// More has been sent than can be counted.
+    /// The volume exceeds the range of the counters.
     too_much: bool,
 }
 
 impl Segments {
-    /// What has been sent when the last segment has lasted until `at`.
+    /// Volume sent until `at`, in the last segment.
     fn sent_until(&self, at: u64) -> Option<u128> {
         let Some(last) = self.list.last() else { return Some(0) };
         let length = u128::from(at.saturating_sub(last.at));
-        // So that a run's worth of periods can be added.
+        // The limit leaves room for the sum over all periods of a run.
         u128::from(last.rate)
             .checked_mul(length)
             .and_then(|own| last.sent.checked_add(own))
@@ -58,8 +60,8 @@ impl Segments {
         self.list.push(Segment { at: at.nanos(), rate: rate.bits_per_second(), sent: sent.unwrap_or_default() });
     }
 
-    /// Lets the last segment end, if that is said. Answers with what all send, in bits per second times nanoseconds; none if that is
-    /// more than can be counted.
+    /// Ends the last segment at `at`, if given. Returns the volume of all segments, in bits per second times
+    /// nanoseconds; `None` if it exceeds the range of the counters.
     pub fn end(&mut self, at: Option<Span>) -> Option<u128> {
         self.ends = at.map(Span::nanos);
         let sent = self.ends.map_or(Some(0), |end| self.sent_until(end));
@@ -68,56 +70,57 @@ impl Segments {
         (!self.too_much).then_some(self.sent)
     }
 
-    /// What all send, where the last one ends.
+    /// Volume of all segments, if the last one ends.
     pub fn sent(&self) -> u128 {
         self.sent
     }
 
-    /// How long the shortest lasts, where the last one ends.
+    /// Length of the shortest segment; the last one counts if it ends.
     pub fn shortest(&self) -> Span {
         let begins = self.list.iter().map(|segment| segment.at);
         let ends = begins.clone().skip(1).chain(self.ends);
         begins.zip(ends).map(|(begin, end)| Span::from_nanos(end - begin)).min().unwrap_or(Span::MAX)
     }
 
-    /// The mean rate of segments of which the last one ends, 1 b/s or more.
+    /// Mean rate, at least 1 b/s. The last segment must end.
     pub fn mean(&self) -> Rate {
         let length = u128::from(self.ends.unwrap_or(1).max(1));
         Rate::from_bits_per_second(u64::try_from(self.sent / length).unwrap_or(u64::MAX).max(1))
     }
 }
 
-/// A course at work.
+/// A running course.
 pub struct Course {
     segments: Vec<Segment>,
-    /// Nanoseconds of a period, and what it sends, if the course begins again.
+    /// Length of a period, nanoseconds, and its volume, if the course repeats.
     period: Option<(u64, u128)>,
-    /// The segment in which the last transmission began.
+    /// Index of the segment in which the last transmission began.
     place: usize,
-    /// When the period began in which that was, nanoseconds.
+    /// Start of the period of that segment, nanoseconds.
     begins: u64,
-    /// When that segment ends, nanoseconds; `u64::MAX` if it never does.
+    /// End of that segment, nanoseconds; `u64::MAX` if it has none.
     until: u64,
-    /// A size, a rate, and the time that the one takes at the other, if that is a whole number of nanoseconds: most
-    /// neighbours are alike.
+    /// A size, a rate and the transmission time, if that is a whole number of nanoseconds. Consecutive packets are
+    /// mostly alike.
     last: (Bytes, u64, Span),
     /// The last transmission.
     sent: Sent,
 }
 
-/// A transmission, and what rounding leaves of it: in bits per second times nanoseconds, below 0 if the end is rounded up.
+/// A transmission and its rounding remainder, in bits per second times nanoseconds; below 0 if the end is rounded up.
 #[derive(Clone, Copy, Default)]
 struct Sent {
     began: u64,
     ended: u64,
-    /// What the one before left to it.
+    /// Remainder of the transmission before it.
     owed_before: i128,
-    /// What it leaves to the next.
+    /// Remainder for the next transmission.
     owed: i128,
 }
 
 impl Sent {
-    /// What a transmission that begins at `start` sends besides its size. The same transmission may be asked about again.
+    /// Remainder that a transmission beginning at `start` has to send. A caller can ask about the same transmission
+    /// again.
     fn owed_at(&self, start: u64) -> i128 {
         match start {
             _ if start == self.ended => self.owed,
@@ -127,11 +130,11 @@ impl Sent {
     }
 }
 
-/// The end of a transmission, and what rounding leaves of it: see [`Sent`].
+/// End of a transmission and its remainder: see [`Sent`].
 type End = (u64, i128);
 
 impl Course {
-    /// At work from the beginning of a run. Segments that end may begin again; otherwise the last rate holds.
+    /// Returns the course from the start of a run. Segments that end can repeat; otherwise the last rate holds.
     pub(super) fn new(segments: Segments, repeats: bool) -> Self {
         let Segments { mut list, ends, sent, .. } = segments;
         if list.is_empty() {
@@ -144,13 +147,13 @@ impl Course {
         course
     }
 
-    /// A course that is continued by [`Self::append`] as time passes.
+    /// Returns a course that [`Self::append`] continues as time passes.
     pub(super) fn beginning(rate: Rate) -> Self {
         let list = vec![Segment { at: 0, rate: rate.bits_per_second(), sent: 0 }];
         Course::new(Segments { list, ..Segments::default() }, false)
     }
 
-    /// Adds a segment that begins at `at`. No transmission may have been asked about that begins in the last one.
+    /// Adds a segment that begins at `at`. Call it before any transmission begins in the last segment.
     pub(super) fn append(&mut self, at: u64, rate: Rate) {
         let last = self.segments[self.segments.len() - 1];
         let sent = last.sent.saturating_add(u128::from(last.rate) * u128::from(at - last.at));
@@ -160,18 +163,18 @@ impl Course {
         }
     }
 
-    /// When the last segment begins.
+    /// Start of the last segment.
     pub(super) fn latest(&self) -> u64 {
         self.segments[self.segments.len() - 1].at
     }
 
-    /// When the segment at `place` ends of the period that begins at `begins`; none if it never does.
+    /// End of the segment at `place` in the period that begins at `begins`; `None` if it has no end.
     fn end_of_segment(&self, begins: u64, place: usize) -> Option<u64> {
         let end = self.segments.get(place + 1).map(|next| next.at).or(self.period.map(|(period, _)| period));
         end.map(|end| begins.saturating_add(end))
     }
 
-    /// Moves on to the segment that holds at `time`, which is not before the present one.
+    /// Moves on to the segment at `time`, which is not before the current segment.
     fn move_to(&mut self, time: u64) {
         if let Some((period, _)) = self.period
             && time - self.begins >= period
@@ -191,7 +194,7 @@ impl Course {
         self.until = self.end_of_segment(self.begins, self.place).unwrap_or(u64::MAX);
     }
 
-    /// What can be sent from the beginning of the run to a time.
+    /// Volume from the start of the run to `time`.
     fn sent_by(&self, time: u64) -> u128 {
         let (past, within) = match self.period {
             Some((period, whole)) => (u128::from(time / period) * whole, time % period),
@@ -201,9 +204,9 @@ impl Course {
         past + segment.sent + u128::from(segment.rate) * u128::from(within - segment.at)
     }
 
-    /// When so much has been sent since the beginning of the run; none for never.
+    /// Time at which the volume `sent` is reached; `None` for never.
     fn time_of(&self, sent: u128) -> Option<End> {
-        // What ends with a segment does not wait for a later one, before which there may be nothing.
+        // A transmission that ends exactly with a segment ends there. The next segments may have rate 0.
         let (past, rest) = match self.period {
             Some((period, whole)) => (((sent - 1) / whole).checked_mul(u128::from(period))?, (sent - 1) % whole + 1),
             None => (0, sent),
@@ -214,10 +217,10 @@ impl Course {
         Some((end, owed))
     }
 
-    /// When what is `left` of a transmission ends that the present segment does not complete; none for never.
+    /// End of a transmission that still has to send `left` after the current segment; `None` for never.
     fn end_after_segment(&self, left: u128) -> Option<End> {
         let (mut begins, mut place) = (self.begins, self.place);
-        // What is more than this is so long that it is looked for at once.
+        // A larger volume needs so long that bisection starts at once.
         let Ok(mut left) = u64::try_from(left) else {
             return self.time_of(self.sent_by(self.end_of_segment(begins, place)?) + left);
         };
@@ -243,20 +246,21 @@ impl Course {
     }
 }
 
-/// `sent` over `rate`, to the nearest whole number of nanoseconds, and what that leaves; none at rate 0.
+/// `sent` divided by `rate`, to the nearest nanosecond, and the remainder; `None` at rate 0.
 fn nearest(sent: u128, rate: u64) -> Option<(u128, i128)> {
     let nanos = match u64::try_from(sent).ok().and_then(|sent| sent.checked_add(rate / 2)) {
         Some(sent) => sent.checked_div(rate).map(u128::from)?,
         None => sent.checked_add(u128::from(rate / 2))?.checked_div(u128::from(rate))?,
     };
-    // The product is at most half a rate more than `sent`, which is below 2¹²⁷.
+    // The product exceeds `sent` by at most half a rate, and `sent` is below 2¹²⁷.
     Some((nanos, (sent as i128).wrapping_sub((nanos * u128::from(rate)) as i128)))
 }
 
 impl Course {
-    /// When a transmission of `wanted`, in bits per second times nanoseconds, ends that begins at `start`; none for never.
+    /// End of a transmission of `wanted` (bits per second times nanoseconds) that begins at `start`; `None` for
+    /// never.
     fn end_in_segments(&self, start: u64, wanted: i128) -> Option<End> {
-        // Rounding has already sent all of it.
+        // The rounding of the previous transmission has already sent everything.
         let Some(wanted) = u128::try_from(wanted).ok().filter(|wanted| *wanted > 0) else {
             return Some((start, wanted));
         };
@@ -281,7 +285,7 @@ impl Transmitter for Course {
         }
         let owed_before = self.sent.owed_at(start.nanos());
         let rate = self.segments[self.place].rate;
-        // As the one before, and within the segment.
+        // Same size and rate as before, and within the segment.
         if owed_before == 0
             && (self.last.0, self.last.1) == (size, rate)
             && start.nanos().saturating_add(self.last.2.nanos()) < self.until

@@ -1,11 +1,10 @@
-//! A rate that changes at random: a chain of states, each with its rate, as of a radio whose channel gets better and worse.
+//! A rate that changes at random: a chain of states with different rates, for example of a radio channel.
 //!
-//! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the state's
-//! mean, the next state is drawn by the weights of the one that ends. The first state is drawn by the shares of time
-//! that the states have in the long run, so that nothing has to settle. They are the stationary distribution, by the
-//! elimination of Grassmann, Taksar and Heyman 1985. A transmission that begins at s ends at the first t for which the
-//! integral of the rate from s to t is its size. States are drawn ahead of need from the link's random stream, so that
-//! they do not depend on the traffic.
+//! Source: none but the definition. A continuous-time Markov chain: the time in a state is exponential with the
+//! state's mean, and the weights of the state that ends decide the next one. The first state is drawn from the
+//! stationary distribution (elimination of Grassmann, Taksar and Heyman 1985), so that there is no initial transient.
+//! A transmission that begins at s ends at the first t at which the integral of the rate from s to t equals its size.
+//! States are drawn in advance from the link's random stream, so they do not depend on the traffic.
 //!
 //! **Presets.** Rates come from standards. The usable part of a rate and the speed of changes are assumptions of
 //! fairwave, not fitted to a measurement:
@@ -19,11 +18,11 @@
 //!   Mb/s.
 //!
 //! **Delay and loss.** In addition to its rate, a state can have an extra delay and a loss rate: a slow radio is also
-//! late and lossy. Both hold for packets that leave the transmitter while the state lasts; the link's own delay and
-//! loss come besides, and packets stay in order.
+//! late and lossy. Both hold for packets that leave the transmitter in that state, in addition to the link's delay
+//! and loss. Packets stay in order.
 //!
-//! **Assumptions.** What is being transmitted when the state changes goes on at the new rate; at rate 0 it waits. Buffers are sized by
-//! the mean rate in the long run.
+//! **Assumptions.** A transmission continues at the new rate when the state changes; at rate 0 it waits. Buffers are
+//! sized by the long-run mean rate.
 
 use std::cell::RefCell;
 
@@ -99,7 +98,7 @@ const SYMBOLS: u64 = 50 * 12 * 14 * 1000 * 3 / 4;
 /// MCS 0 to 7 at 20 MHz with a guard interval of 800 ns, in kb/s (IEEE 802.11-2012, 20.6).
 const MCS: [u64; 8] = [6_500, 13_000, 19_500, 26_000, 39_000, 52_000, 58_500, 65_000];
 
-/// Bits per second that are left of a kb/s for packets: 65 %.
+/// Bits per second per kb/s that are left for packets: 65 %.
 const LEFT: u64 = 650;
 
 const SHORTEST: Span = Span::from_millis(1);
@@ -224,13 +223,13 @@ impl RateLaw for MarkovRateConfig {
     }
 }
 
-/// States, and how likely each follows each.
+/// States with their mean times and the weights of the next state.
 #[derive(Clone)]
 struct Chain {
     rates: Vec<Rate>,
     /// Mean times in seconds.
     means: Vec<f64>,
-    /// Per state, weights of the next.
+    /// Per state, the weights of the next state.
     weights: Vec<Vec<f64>>,
 }
 
@@ -252,7 +251,7 @@ impl Chain {
         self.rates.len()
     }
 
-    /// Whether `to` can be reached from `from`.
+    /// Whether the chain can reach `to` from `from`.
     fn reaches(&self, from: usize, to: usize) -> bool {
         let (mut seen, mut open) = (vec![false; self.states()], vec![from]);
         while let Some(state) = open.pop() {
@@ -263,7 +262,7 @@ impl Chain {
         seen[to]
     }
 
-    /// The share of time that each state has in the long run.
+    /// Long-run share of time of each state.
     fn shares(&self) -> Vec<f64> {
         let all = self.states();
         // Rates of transition; those from a state to itself are never read.
@@ -273,7 +272,7 @@ impl Chain {
                 self.weights[own].iter().map(|weight| weight / sum / self.means[own]).collect()
             })
             .collect();
-        // One state after the other is taken out of the chain, from the last on: nothing is subtracted, so nothing cancels.
+        // Eliminates one state after the other, from the last on. Nothing is subtracted, so nothing cancels.
         for out in (1..all).rev() {
             let leaves: f64 = q[out][..out].iter().sum();
             for from in 0..out {
@@ -293,7 +292,7 @@ impl Chain {
     }
 }
 
-/// One of them, by its weight.
+/// Draws an index by the weights.
 fn pick(weights: &[f64], stream: &mut Stream) -> usize {
     let mut left = stream.uniform() * weights.iter().sum::<f64>();
     let likely = |place: &usize| weights[*place] > 0.0;
@@ -301,30 +300,30 @@ fn pick(weights: &[f64], stream: &mut Stream) -> usize {
         left -= weights[*place];
         left < 0.0
     });
-    // What rounding leaves falls to the last.
+    // Rounding can leave a rest; it belongs to the last state.
     found.or_else(|| (0..weights.len()).rfind(likely)).unwrap_or(0)
 }
 
-/// The chain at work.
+/// A running chain.
 pub struct Markov(Box<RefCell<DrawnRates>>);
 
-/// The chain's steps, drawn one by one: the same stream gives the same steps.
+/// The chain's steps, drawn one by one. The same stream gives the same steps.
 #[derive(Clone)]
 struct Steps {
     chain: Chain,
-    /// The latest.
+    /// The latest state.
     state: usize,
     stream: Stream,
 }
 
 impl Steps {
-    /// In the first state, drawn by the shares of time in the long run.
+    /// Starts in the first state, drawn by the long-run shares of time.
     fn new(chain: Chain, mut stream: Stream) -> Self {
         let state = pick(&chain.shares(), &mut stream);
         Steps { chain, state, stream }
     }
 
-    /// Goes on to the next state, from the latest that began at `from`; answers with when.
+    /// Moves on to the next state from the latest one, which began at `from`. Returns the start of the next state.
     fn next(&mut self, from: u64) -> u64 {
         let lasts = Span::from_seconds(self.stream.exponential(self.chain.means[self.state])).nanos().max(1);
         self.state = pick(&self.chain.weights[self.state], &mut self.stream);
@@ -332,20 +331,20 @@ impl Steps {
     }
 }
 
-/// What the chain's states do to packets besides their rate, at the same times as the rate changes.
+/// Effects of the chain's states on packets besides the rate. They change at the same times as the rate.
 #[derive(Clone)]
 pub struct Conditions {
     /// Delay and loss of each state.
     of_states: Box<[(Span, f64)]>,
-    /// One state ahead.
+    /// Steps, one state ahead.
     steps: Steps,
-    /// The present state, and when it ends.
+    /// The current state, and its end.
     state: usize,
     until: u64,
 }
 
 impl Conditions {
-    /// What a packet that leaves at `now` takes longer, and how likely it is lost. `now` does not decrease from call to call.
+    /// Extra delay and loss probability of a packet that leaves at `now`. `now` does not decrease from call to call.
     pub fn effects(&mut self, now: Instant) -> (Span, f64) {
         while self.until <= now.nanos() && now < Instant::NEVER {
             self.state = self.steps.state;
@@ -355,7 +354,7 @@ impl Conditions {
     }
 }
 
-/// What has been drawn.
+/// The drawn states.
 struct DrawnRates {
     steps: Steps,
     course: Course,
@@ -380,7 +379,7 @@ impl Transmitter for Markov {
             if end.nanos() <= latest {
                 return end;
             }
-            // How long the latest state lasts is not known yet.
+            // The length of the latest state is not known yet.
             drawn.draw_until(latest);
         }
     }

@@ -4,7 +4,7 @@
 //! packet's size. This is enough to cross a first-in-first-out link arithmetically: departure = `end_of`(start, size),
 //! for a constant rate, a schedule or a trace.
 //!
-//! A law is one file here and one line in `rates!`; a program adds its own by [`register`].
+//! A law is one file here and one line in `rates!`; a program adds custom laws with [`register`].
 //!
 //! **Assumptions.** Rates count bytes on the wire. Code that derives a size from a link (a buffer, a discipline's
 //! parameters) takes the law's nominal rate.
@@ -28,8 +28,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Bytes, FineSpan, Instant, Rate, Span};
 
-/// All rate laws, in the order in which they are listed to people: a file, and within braces the names that it gives, each with
-/// its parameters.
+/// All rate laws, in the order of listings: a file, and in braces its names with their parameters.
 macro_rules! rates {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -48,67 +47,67 @@ pub use markov::{Conditions, RatePreset, RateState};
 pub use trace::{After, TraceFormat, TracePart};
 
 running_trait! { ($)
-    /// A rate law at work on one direction of a link.
+    /// A running rate law of one direction of a link.
     pub trait Transmitter, delegated by delegate_transmitter {
-        /// When the transmission of `size` bytes ends that begins at `start`: not before `start`; [`Instant::NEVER`] if it never
-        /// ends. `start` does not decrease from call to call.
+        /// Returns the end of a transmission of `size` bytes that begins at `start`: not before `start`;
+        /// [`Instant::NEVER`] if it never ends. `start` does not decrease from call to call.
         fn end_of(&mut self, start: Instant, size: Bytes) -> Instant;
 
-        /// What could be transmitted from `from` until `to`, in bytes on the wire, rounded down: the whole that a utilisation is
-        /// a part of.
+        /// Bytes on the wire that the link could transmit from `from` until `to`, rounded down: the denominator of a
+        /// utilisation.
         fn capacity(&self, from: Instant, to: Instant) -> Bytes;
 
-        /// The first change of the rate at or after `at`, with its time and the new rate. The beginning of the run counts
-        /// as a change. None if the rate does not change any more, or if the law has no rate. Queue disciplines that
-        /// compute with the rate learn of it.
+        /// The first change of the rate at or after `at`, with its time and the new rate. The start of the run counts
+        /// as a change. `None` if the rate does not change any more, or if the law has no rate. Queue disciplines
+        /// that compute with the rate receive the changes.
         fn change_from(&self, _at: Instant) -> Option<(Instant, Rate)> {
             None
         }
     }
 }
 
-/// How long what a law follows was recorded.
+/// Length of the recording that a law follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedLength {
-    /// From the beginning of the run on.
+    /// Length from the start of the run.
     pub length: Span,
-    /// It is said what comes then.
+    /// Whether the scenario says how the rate continues after the recording.
     pub goes_on: bool,
 }
 
 law_trait! {
-    /// The parameters of a rate law, and how it is made.
+    /// The parameters of a rate law, and its constructor.
     pub trait RateLaw, erased AnyRateLaw, for RateConfig {
-        /// The law at work.
+        /// Type of the running law.
         type Transmitter: Transmitter;
 
-        /// True when the time that a packet takes depends on its size alone and is below 4.29 s, so that it may be kept for
-        /// the next of that size.
+        /// True if the transmission time of a packet depends on its size alone and is below 4.29 s, so that it can be
+        /// reused for the next packet of that size.
         const STEADY: bool = false, asked by is_steady;
 
-        /// The law at work; all its randomness comes from `stream`. The parameters have been checked.
+        /// Returns the running law; `stream` provides all its randomness. The parameters have been checked.
         ///
         /// # Errors
-        /// What [`Checked::check`] refuses.
+        /// The errors of [`Checked::check`](fairwave_units::registry::Checked::check).
         fn transmitter(&self, stream: Stream) -> Result<Self::Transmitter, ConfigError>,
             boxed: Result<Box<dyn Transmitter>, ConfigError> = |made| Ok(Box::new(made?));
 
-        /// The nominal rate, for buffers, queue disciplines and the cost of a run: the mean of a rate that varies. Above
-        /// zero.
+        /// The nominal rate, above 0, for buffers, queue disciplines and the cost estimate of a run: the mean of a
+        /// varying rate.
         fn nominal(&self) -> Rate;
 
-        /// The highest rate, by which it is estimated what a run costs.
+        /// The highest rate, for the cost estimate of a run.
         fn highest(&self) -> Rate {
             self.nominal()
         }
 
-        /// How long what it follows was recorded; none for a law that knows of no end.
+        /// Length of the recording that the law follows; `None` for a law without an end.
         fn recorded(&self) -> Option<RecordedLength> {
             None
         }
 
-        /// What it does to packets besides its rate; `stream` is a copy of the one that [`Self::transmitter`] has. None for a law that does
-        /// nothing else.
+        /// Effects on packets besides the rate; `stream` is a copy of the stream of [`RateLaw::transmitter`]. `None`
+        /// for a law without such effects.
         fn conditions(&self, _stream: Stream) -> Option<Conditions> {
             None
         }
@@ -117,18 +116,18 @@ law_trait! {
 
 static OWN: Registry<dyn AnyRateLaw> = Registry::new();
 
-/// Hands in a rate law of the program's own, which scenarios then name like any other: `rate = { law = "…", … }`.
+/// Registers a custom rate law. Scenarios then name it like any other: `rate = { law = "…", … }`.
 ///
 /// # Errors
-/// When there is a law of that name.
+/// If a law has this name already.
 pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(RateConfig::WHAT, RateConfig::BUILT_IN, |law| Arc::new(law))
 }
 
-/// Hands in a rate law that was made while the program runs: see [`Registry::add_runtime`].
+/// Registers a rate law that was built at run time: see [`Registry::add_runtime`].
 ///
 /// # Errors
-/// When the name is taken.
+/// If the name is taken.
 pub fn give(given: RuntimeLaw<dyn AnyRateLaw>) -> Result<(), NameTaken> {
     OWN.add_runtime(RateConfig::WHAT, RateConfig::BUILT_IN, given)
 }
@@ -142,12 +141,12 @@ impl From<Rate> for RateConfig {
     }
 }
 
-/// The laws at work, by value: a call costs a jump.
+/// Running laws, stored by value, so that a call is a jump instead of a virtual call.
 macro_rules! dispatch {
     (() $($Variant:ident($Law:ty)),+ $(,)?) => {
         enum ActiveRateLaw {
             $($Variant(<$Law as RateLaw>::Transmitter),)+
-            // A box of the box: a link holds one of these, and none is to be larger for a law that few have.
+            // A box of the box: every link holds one `ActiveRateLaw`, and a rare law must not make it larger.
             Registered(Box<Box<dyn Transmitter>>),
         }
 
@@ -170,16 +169,16 @@ rates! { laws! (dispatch! ()) }
 pub struct LinkRate(ActiveRateLaw);
 
 impl LinkRate {
-    /// The law that `config` describes; all its randomness comes from `stream`.
+    /// Returns the law for `config`; `stream` provides all its randomness.
     ///
     /// # Errors
-    /// When [`RateConfig::check`] refuses the configuration.
+    /// If [`RateConfig::check`] rejects the configuration.
     pub fn new(config: &RateConfig, stream: Stream) -> Result<Self, ConfigError> {
         config.check()?;
         ActiveRateLaw::new(config, stream).map(LinkRate)
     }
 
-    /// Another one at the same rate, if that is constant; none for a law that draws, or that has a place in its course.
+    /// Returns a fresh law of the same constant rate; `None` for a law that draws or has a position in its course.
     pub fn another(&self) -> Option<Self> {
         match &self.0 {
             ActiveRateLaw::Constant(law) => Some(LinkRate(ActiveRateLaw::Constant(Constant::new(law.rate())))),
@@ -187,8 +186,8 @@ impl LinkRate {
         }
     }
 
-    /// The time that a packet of `size` takes at a [steady](RateLaw::STEADY) rate, of a transmission that begins at `start`. Of laws
-    /// other than a constant rate, as the law rounds it. Below [`FineSpan::LIMIT`] in any case.
+    /// Transmission time of a packet of `size` that begins at `start`, at a [steady](RateLaw::STEADY) rate. For laws
+    /// other than a constant rate, the law rounds it. Always below [`FineSpan::LIMIT`].
     pub fn steady_time(&mut self, start: Instant, size: Bytes) -> FineSpan {
         let time = match &mut self.0 {
             ActiveRateLaw::Constant(law) => law.rate().fine_time_for(size),
@@ -197,7 +196,7 @@ impl LinkRate {
         time.unwrap_or(FineSpan::MAX)
     }
 
-    /// See [`Transmitter::end_of`]. Never before `start`, for any answer of the law.
+    /// See [`Transmitter::end_of`]. Never before `start`, whatever the law returns.
     #[inline]
     pub fn end_of(&mut self, start: Instant, size: Bytes) -> Instant {
         self.0.end_of(start, size).max(start)
@@ -208,28 +207,28 @@ impl LinkRate {
         self.0.capacity(from, to)
     }
 
-    /// See [`Transmitter::change_from`]. Never before `at`, whatever the law says.
+    /// See [`Transmitter::change_from`]. Never before `at`, whatever the law returns.
     pub fn change_from(&self, at: Instant) -> Option<(Instant, Rate)> {
         self.0.change_from(at).map(|(when, rate)| (when.max(at), rate))
     }
 }
 
-/// One direction of a link, with nothing left to guess: what a plan holds and a simulator or an emulator is built from.
+/// One direction of a link, complete. A plan holds it, and simulators and emulators are built from it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Direction {
-    /// How fast bytes on the wire are sent.
+    /// The rate, in bytes on the wire.
     pub rate: RateConfig,
-    /// Propagation delay; the first one, where it changes.
+    /// Propagation delay; if it changes, the first one.
     pub delay: Span,
-    /// Where packets wait.
+    /// The queue.
     pub queue: QueueConfig,
-    /// What drops or remarks packets that come too fast, before they wait.
+    /// Policer before the queue.
     pub police: Option<PoliceConfig>,
-    /// What holds back packets that would leave too fast.
+    /// Shaper behind the queue.
     pub shape: Option<ShapeConfig>,
-    /// How it loses packets: on the wire, after they have been transmitted.
+    /// Losses on the wire, after the transmission.
     pub loss: LossConfig,
-    /// What becomes of it in the course of the run.
+    /// Changes during the run.
     pub changes: Changes,
 }
 
@@ -272,7 +271,7 @@ mod tests {
             layer: 0,
             body,
         };
-        // RED ages its average by the packets that could have been sent while there were none.
+        // RED ages its average by the packets that the link could have sent while the queue was empty.
         let average = |told: bool| {
             let rate = Rate::from_bits_per_second(10_000_000);
             let (mut queue, mut drops) = (Queue::new(&config, rate, Seed(1).stream("queue")), Vec::new());

@@ -1,11 +1,11 @@
-//! One rate after the other, at known times.
+//! A sequence of rates at known times.
 //!
-//! What is being transmitted when the rate changes goes on at the new rate: of a packet that has sent b₁ bits at rate r₁ by then
-//! the rest takes b₂/r₂. While the rate is 0 a transmission waits.
+//! A transmission continues at the new rate when the rate changes. If b₁ bits of a packet were sent at rate r₁, the
+//! remaining b₂ bits take b₂/r₂. While the rate is 0, a transmission waits.
 //!
-//! **Assumptions.** The end of a transmission is rounded to the nearest nanosecond; the next one sends what rounding leaves. The nominal rate, for example
-//! for a buffer's size, is the mean over a period if the schedule repeats, else its first rate above 0: a buffer does
-//! not change during the run.
+//! **Assumptions.** The end of a transmission is rounded to the nearest nanosecond; the next transmission sends the
+//! remainder. The nominal rate, for example for a buffer's size, is the mean over a period if the schedule repeats,
+//! otherwise its first rate above 0. A buffer does not change during the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Checked for ScheduleConfig {
 }
 
 impl ScheduleConfig {
-    /// The steps with what has been sent before each, and what a whole period sends.
+    /// Returns the steps with the volume before each, and the volume of a period.
     fn segments(&self) -> Result<Segments, ConfigError> {
         let mut segments = Segments::default();
         for step in &self.steps {
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(refused(&[(0, M), (20, 0)], Some(21)), Ok(()));
     }
 
-    /// The same nanosecond by nanosecond: the end, and what rounding leaves to the next.
+    /// The same law, computed nanosecond by nanosecond: the end, and the remainder for the next transmission.
     fn plain(steps: &[(u64, u64)], period: Option<u64>, start: u64, size: u64, owed: i128) -> Option<(u64, i128)> {
         let (mut time, mut left) = (start, (u128::from(size) * BYTE) as i128 + owed);
         if left <= 0 {
@@ -253,7 +253,7 @@ mod tests {
             let mut law = config.transmitter(Seed(1).stream("rate")).expect("a law");
             let (mut start, mut owed) = (0, 0);
             for (gap, size) in packets {
-                // Half of the packets follow the one before at once.
+                // Half of the packets follow the previous one immediately.
                 let gap = gap.saturating_sub(450);
                 start += gap;
                 let end = law.end_of(Instant::from_nanos(start), Bytes::new(size));

@@ -2,21 +2,23 @@
 //!
 //! There are two forms, and the reader of a file (see `docs/links.md`) converts it to one of them:
 //!
-//! - a **series** of rates, each with how long it holds;
-//! - **opportunities** to send, as mahimahi records them: in a millisecond so many packets of 1504 bytes may leave.
+//! - a **series** of rates with their durations;
+//! - **opportunities** to send, as mahimahi records them: the number of packets of 1504 bytes that may leave in each
+//! millisecond.
 //!
-//! **Opportunities are kept, byte for byte.** A millisecond with n opportunities sends n · 1504 B · 8 = n · 12032 bits,
-//! at the rate n · 12.032 Mb/s. So over any whole number of milliseconds as much can be sent as was recorded.
+//! **Opportunities are kept, byte for byte.** A millisecond with n opportunities sends n · 1504 B · 8 = n · 12032
+//! bits, at the rate n · 12.032 Mb/s. So the volume over any whole number of milliseconds is the recorded one.
 //!
-//! **Deviation from mahimahi.** There a packet leaves when the opportunity comes that holds its last byte, all at once.
-//! Here it is sent in the course of the millisecond before, so it leaves up to 1 ms earlier and no later. In both an
-//! opportunity that comes when nothing waits is gone; what a packet leaves of one serves the next that waits. In
-//! mahimahi times count from 1 ms on. An opportunity at 0 ms is put to those of the first millisecond.
+//! **Deviation from mahimahi.** In mahimahi a packet leaves all at once, at the opportunity that holds its last byte.
+//! Here it is sent during the millisecond before that opportunity, so it leaves up to 1 ms earlier and no later. In
+//! both, an opportunity is lost if no packet waits, and the next packet uses the rest of an opportunity. In mahimahi
+//! times start at 1 ms. An opportunity at 0 ms is added to the first millisecond.
 //!
-//! **Assumptions.** The trace begins with the run. As in a schedule, what is being transmitted when the rate changes goes on at the
-//! new one, and the end of a transmission is rounded to the nearest nanosecond; the next one sends what rounding leaves. Buffers are sized by the mean rate.
-//! Disciplines that compute with the rate learn each step of a trace if steps last 100 ms or longer. For other traces
-//! they learn the mean of each 100 ms, because a rate within a millisecond has no meaning.
+//! **Assumptions.** The trace begins with the run. As in a schedule, a transmission continues at the new rate when
+//! the rate changes. The end of a transmission is rounded to the nearest nanosecond; the next transmission sends the
+//! remainder. Buffers are sized by the mean rate. Disciplines that compute with the rate learn each step of a trace
+//! if steps last 100 ms or longer. For other traces they learn the mean of each 100 ms, because a rate within a
+//! millisecond has no meaning.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,14 +95,14 @@ pub enum After {
 /// Bits per second of one opportunity within a millisecond.
 const OPPORTUNITY: u64 = 1504 * 8 * 1000;
 
-/// Steps shorter than this are not told one by one.
+/// Disciplines do not learn shorter steps one by one.
 const TOLD: Span = Span::from_millis(100);
 
 const SERIES: &str = "series = \"100 2000, 100 850.5\"";
 const OPPORTUNITIES: &str = "opportunities = \"0120013\"";
 
-/// A decimal number without a sign, in thousandths (`places` = 3) or millionths (6) of its unit; none if it is no number, has more
-/// places, or is too large.
+/// Parses a decimal number without a sign, in thousandths (`places` = 3) or millionths (6) of its unit. `None` for
+/// text that is not a number, has more places, or is too large.
 fn scaled(text: &str, places: u32) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -121,7 +123,7 @@ struct Totals {
     sent: u128,
     /// Bits per second.
     highest: u64,
-    /// More than can be counted.
+    /// Whether the volume exceeds the range of the counters.
     too_much: bool,
 }
 
@@ -141,7 +143,7 @@ impl Totals {
 }
 
 impl TraceConfig {
-    /// The form in which the trace is given, and its text; none where it is a file.
+    /// Form and text of the trace; `None` if it is a file.
     fn given(&self) -> Result<Option<TraceText<'_>>, ConfigError> {
         match (&self.file, self.series.is_empty(), self.opportunities.is_empty()) {
             (Some(file), true, true) if !file.is_empty() => Ok(None),
@@ -159,12 +161,12 @@ impl TraceConfig {
         }
     }
 
-    /// Summary of the trace; none if its file has not been read.
+    /// Summary of the trace; `None` if its file has not been read.
     fn totals(&self) -> Result<Option<Totals>, ConfigError> {
         let Some(given) = self.given()? else { return Ok(None) };
         let mut totals = Totals::default();
         given.read_steps(|nanos, rate| totals.add(nanos, rate))?;
-        // So that a run's worth of periods can be added.
+        // The limit leaves room for the sum over all periods of a run.
         if totals.too_much || totals.sent >= 1 << 100 {
             let allowed = "at most about 10²⁰ bits and 500 years in all";
             return Err(given.refused("more than can be counted".to_owned(), allowed));
@@ -175,7 +177,7 @@ impl TraceConfig {
         Ok(Some(totals))
     }
 
-    /// The same of a trace that can be run.
+    /// Summary of a trace that can be run.
     fn read(&self) -> Result<Totals, ConfigError> {
         self.totals()?.ok_or_else(|| {
             // A law reads no files: the reader of the scenario reads them and writes their contents into the scenario.
@@ -186,7 +188,7 @@ impl TraceConfig {
     }
 }
 
-/// A trace as it is written.
+/// A trace as the scenario writes it.
 #[derive(Clone, Copy)]
 enum TraceText<'t> {
     Series(&'t str),
@@ -201,7 +203,7 @@ impl TraceText<'_> {
         }
     }
 
-    /// Tells each step: how many nanoseconds, above 0, and how many bits per second.
+    /// Calls `step` with the duration (nanoseconds, above 0) and the rate (bits per second) of each step.
     fn read_steps(self, mut step: impl FnMut(u64, u64)) -> Result<(), ConfigError> {
         match self {
             TraceText::Series(text) => {
@@ -236,7 +238,7 @@ impl TraceText<'_> {
         Ok(())
     }
 
-    /// The steps; neighbours of the same rate are one.
+    /// The segments. Consecutive steps of one rate form one segment.
     fn segments(self, totals: Totals) -> Result<Segments, ConfigError> {
         let (mut segments, mut at, mut last) = (Segments::default(), 0, None);
         self.read_steps(|nanos, rate| {
@@ -283,7 +285,7 @@ impl RateLaw for TraceConfig {
         Ok(Box::new(Trace { course: Course::new(segments, repeats), dense, told_until }))
     }
 
-    /// The mean; 1 b/s of a trace that has not been read.
+    /// The mean rate; 1 b/s for a trace that has not been read.
     fn nominal(&self) -> Rate {
         self.read().map_or(Rate::from_bits_per_second(1), |totals| totals.mean())
     }
@@ -298,12 +300,12 @@ impl RateLaw for TraceConfig {
     }
 }
 
-/// The trace at work.
+/// A running trace.
 pub struct Trace {
     course: Course,
-    /// Steps are too short to be told of one by one.
+    /// Steps are too short to be reported one by one.
     dense: bool,
-    /// When nothing changes any more of a trace whose steps are.
+    /// End of the changes, for a trace with short steps.
     told_until: Option<Instant>,
 }
 
@@ -373,7 +375,8 @@ mod tests {
         }
         let whole = 77 * 1504;
         assert_eq!(law.capacity(Instant::ZERO, ms(7_000_000)).get(), whole * 1_000_000);
-        // A full packet takes a whole opportunity: it leaves when that comes, and waits over milliseconds without one.
+        // A full packet takes a whole opportunity. It leaves with the opportunity and waits over milliseconds without
+        // one.
         let ends: Vec<_> = [0, 2, 2, 3].map(|start| law.end_of(ms(start), Bytes::new(1504)).nanos()).into();
         assert_eq!(ends, [2_000_000, 2_500_000, 2_500_000, 5_076_923]);
     }

@@ -5,7 +5,7 @@
 //! periodic law here (REM's price, PIE's probability, ARED's max_p) catches up lazily, with the state at the time when
 //! its timer would have fired. The result is exactly that of timers, because nothing changes between those calls.
 //!
-//! A discipline is one file and one line in `disciplines!`; a program adds its own by [`register`].
+//! A discipline is one file and one line in `disciplines!`; a program adds custom disciplines with [`register`].
 //!
 //! **Assumptions.** The packet in transmission has left the queue. A packet for which the victim rule decides counts as
 //! waiting: it joins the end of the queue, then the victim is discarded. A packet that is larger than the whole buffer
@@ -92,8 +92,7 @@ use fairwave_units::random::Stream;
 use fairwave_units::registry::{Registry, family, files, laws};
 use fairwave_units::units::{Carry, FineSpan, Instant, Rate, Span};
 
-/// All disciplines, in the order in which they are listed to people: a file, and within braces the names that it gives, each
-/// with its parameters.
+/// All disciplines, in the order of listings: a file, and in braces its names with their parameters.
 macro_rules! disciplines {
     ($then:ident! $arguments:tt) => {
         $then! { $arguments
@@ -188,31 +187,31 @@ pub struct Queue {
     reaches_capacity: bool,
     /// Limit of waiting bytes: [`DisciplineLaw::memory`].
     memory: u64,
-    /// The discipline puts what arrives into lists.
+    /// Whether the discipline assigns arrivals to lists.
     binned: bool,
     /// Whether arrivals can make waiting packets redundant: [`IntegratedQueue::filters`].
     filters: bool,
     /// Whether the discipline is an [`IntegratedQueue`].
     integrated: bool,
-    /// None when the discipline chooses.
+    /// The victim rule; `None` if the discipline chooses.
     selector: Option<Selector>,
     discipline: ActiveDiscipline,
     stream: Stream,
     rate: Rate,
-    /// Bytes on the wire of the packet that left last, and the time that they take at the rate: most neighbours are alike.
+    /// Wire size of the last packet that left, and its transmission time: consecutive packets are mostly alike.
     last_wire: Option<u16>,
-    /// None if it is too long for fine units.
+    /// `None` if it is too long for a fine span.
     last_time: Option<FineSpan>,
-    /// What its transmission leaves to one that begins at `free_from`.
+    /// Fraction that its transmission passes on to one that begins at `free_from`.
     carry: Carry,
-    /// From when on the link has nothing to send, if the buffer is empty; idle time before is accounted for.
+    /// Time from which the link has nothing to send if the buffer is empty. Earlier idle time is accounted for.
     free_from: Instant,
-    /// The packet that left last did so with a mark that it was given here.
+    /// Whether this queue marked the last packet that left.
     marked: bool,
 }
 
 impl Queue {
-    /// An empty queue before a link of `rate`; `stream` decides everything that is random.
+    /// Returns an empty queue before a link of `rate`; `stream` provides all randomness.
     pub fn new(config: &QueueConfig, rate: Rate, stream: Stream) -> Self {
         let room = config.capacity.room();
         let nature = config.discipline.nature();
@@ -222,7 +221,7 @@ impl Queue {
         let (is_integrated, filters) = (integrated.is_some(), integrated.is_some_and(IntegratedQueue::filters));
         let selector =
             config.victim().filter(|_| nature.own_victim.is_none()).map(|victim| Selector::new(victim, rate));
-        // Those that are built in and make room themselves do so by their lists.
+        // Built-in disciplines that make room themselves use their lists for it.
         let by_bin_alone =
             nature.makes_room && selector.is_none() && !matches!(discipline, ActiveDiscipline::Registered(_));
         Queue {
@@ -250,8 +249,8 @@ impl Queue {
         }
     }
 
-    /// Between which nodes each flow goes, by its number: sender and receiver, as numbers. For disciplines that share by hosts; those
-    /// that are never told take every flow for two hosts of its own.
+    /// Sets the sender and receiver node of each flow, by flow number, for disciplines that share by hosts. Without
+    /// it, they assume two separate hosts per flow.
     pub fn set_flow_ends(&mut self, ends: &Arc<[[u32; 2]]>) {
         self.buffer.set_flow_ends(ends);
     }
@@ -265,7 +264,7 @@ impl Queue {
         }
     }
 
-    /// Out of line: only CAKE pays for its filter.
+    /// Not inlined, because only CAKE filters.
     #[cold]
     #[inline(never)]
     fn filter(&mut self, bin: u32, drops: &mut Vec<(Packet, DropReason)>) {
@@ -275,8 +274,8 @@ impl Queue {
         self.discipline.on_drop(QueueDrop::Redundant { bin });
     }
 
-    /// A packet arrives. Whatever is dropped now, the arrival or others, is appended to `drops`; the arrival waits unless
-    /// it is among them. Whoever drives an idle link calls [`Queue::depart`] next.
+    /// Handles an arrival. Appends all packets dropped now, the arrival or others, to `drops`; otherwise the arrival
+    /// waits. The driver of an idle link then calls [`Queue::depart`].
     pub fn arrive(&mut self, now: Instant, packet: &Packet, drops: &mut Vec<(Packet, DropReason)>) {
         if let Some(selector) = &mut self.selector {
             selector.arrival(now, packet);
@@ -337,8 +336,9 @@ impl Queue {
         }
     }
 
-    /// A packet arrives while the link is free. Answers whether it leaves at once, as it came: nothing else waits, and the discipline can
-    /// tell without its having waited; then [`Queue::arrive`] and [`Queue::depart`] must not be called for it.
+    /// Handles an arrival while the link is free. Returns true if the packet leaves at once and unchanged: no other
+    /// packet waits, and the discipline needs no waiting packet to decide. The caller must then not call
+    /// [`Queue::arrive`] and [`Queue::depart`] for it.
     #[inline(always)] // most packets of a link with room to spare
     pub fn pass(&mut self, now: Instant, packet: &Packet) -> bool {
         if !self.buffer.is_empty() {
@@ -356,8 +356,9 @@ impl Queue {
         true
     }
 
-    /// The link is free: takes the packet whose transmission begins now. What the discipline drops on the way is appended
-    /// to `drops`. `None` when nothing waits any more, the link is then idle; or before [`Queue::held_until`].
+    /// The link is free: removes the packet whose transmission begins now. Appends packets that the discipline drops
+    /// to `drops`. Returns `None` if no packet waits any more (the link is then idle), or before
+    /// [`Queue::held_until`].
     pub fn depart(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> Option<Packet> {
         let packet = self.discipline.depart(now, &mut self.buffer, drops);
         if let Some(packet) = &packet {
@@ -366,7 +367,7 @@ impl Queue {
         packet
     }
 
-    /// The transmission of a packet begins.
+    /// Records the start of a packet's transmission.
     #[inline(always)] // two callers, once for each packet
     fn left(&mut self, now: Instant, packet: &Packet) {
         if self.last_wire != Some(packet.wire) {
@@ -381,18 +382,18 @@ impl Queue {
         self.marked = packet.ecn == Ecn::Ce && self.buffer.last_came() != Ecn::Ce;
     }
 
-    /// Whether the packet that [`Queue::depart`] returned last bears a mark that it was given here.
+    /// Whether this queue marked the packet that [`Queue::depart`] returned last.
     pub fn has_marked(&self) -> bool {
         self.marked
     }
 
-    /// The transmission of the packet that [`Queue::depart`] returned last ends at `free`. To be told by a link whose rate is
-    /// not always the one that the queue was made with.
+    /// Sets the end of the transmission of the last packet from [`Queue::depart`] to `free`. For links whose rate
+    /// differs from the rate given to [`Queue::new`].
     pub fn transmits_until(&mut self, free: Instant) {
         self.free_from = free;
     }
 
-    /// From `now` on the link's rate is `rate`, 0 while it pauses.
+    /// Changes the link's rate to `rate` from `now` on; 0 while it pauses.
     pub fn rate_changed(&mut self, now: Instant, rate: Rate) {
         let mut idle = Span::ZERO;
         if self.buffer.is_empty() && now > self.free_from {
@@ -407,7 +408,7 @@ impl Queue {
         self.discipline.on_rate_change(&RateChange { now, rate, idle, buffer: &self.buffer });
     }
 
-    /// Nothing leaves before this, whatever waits; [`Instant::ZERO`] of disciplines that keep no rate of their own.
+    /// Earliest time of the next departure; [`Instant::ZERO`] for disciplines that do not shape.
     pub fn held_until(&self) -> Instant {
         match self.integrated {
             true => self.discipline.integrated().map_or(Instant::ZERO, IntegratedQueue::held_until),
@@ -415,55 +416,60 @@ impl Queue {
         }
     }
 
-    /// Since when the packet had waited that [`Queue::depart`] returned last.
+    /// Arrival time of the packet that [`Queue::depart`] returned last.
     pub fn waited_since(&self) -> Instant {
         self.buffer.last_served()
     }
 
-    /// When [`Queue::on_timer`] must be called; [`Instant::NEVER`] if it need not.
+    /// Time of the next [`Queue::on_timer`] call; [`Instant::NEVER`] if none is needed.
     pub fn deadline(&self) -> Instant {
         self.discipline.deadline()
     }
 
-    /// The deadline has come. What the discipline drops is appended to `drops`.
+    /// Called at the deadline. Appends packets that the discipline drops to `drops`.
     pub fn on_timer(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) {
         self.discipline.on_timer(now, &mut self.buffer, drops);
     }
 
-    /// Packets that wait.
+    /// Waiting packets.
     pub fn packets(&self) -> u32 {
         self.buffer.total().packets
     }
 
-    /// Bytes that wait.
+    /// Waiting bytes.
     pub fn bytes(&self) -> u64 {
         self.buffer.total().bytes
     }
 
-    /// Packets of a class that wait.
+    /// Waiting packets of a class.
     pub fn class_packets(&self, class: Class) -> u32 {
         self.buffer.class_tally(class).packets
     }
 
-    /// Bytes of a class that wait.
+    /// Waiting bytes of a class.
     pub fn class_bytes(&self, class: Class) -> u64 {
         self.buffer.class_tally(class).bytes
     }
 
-    /// The quantity by which the discipline judges congestion, for plots: RED, ARED, CHOKe, FRED and PUNSI the average queue
-    /// in (mean) packets, AFD its fair share in samples, CSFQ its fair rate in bits per second, AVQ its virtual capacity in bits per second, REM its price, CoDel, FQ-CoDel and CAKE how long the packet that left last had
-    /// waited, in seconds, PIE and GREEN their drop probability, FQ-PIE that of the queue in which something happened last, DualPI2 its base probability, and a queue that drops when full the packets that wait. As of the
-    /// last arrival or departure.
+    /// The discipline's measure of congestion after the last arrival or departure, for plots:
+    ///
+    /// - RED, ARED, CHOKe, FRED, PUNSI: the average queue, (mean) packets
+    /// - AFD: its fair share, samples; CSFQ: its fair rate, bits per second
+    /// - AVQ: its virtual capacity, bits per second; REM: its price
+    /// - CoDel, FQ-CoDel, CAKE: the queueing delay of the last packet that left, seconds
+    /// - PIE, GREEN: the drop probability; FQ-PIE: that of the queue with the last event; DualPI2: the base
+    /// probability
+    /// - a queue that drops when full: the waiting packets
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))
     }
 
-    /// The statistics of CAKE's tins, as `tc -s qdisc` shows them; nothing of other disciplines.
+    /// The statistics of CAKE's tins, as `tc -s qdisc` shows them; empty for other disciplines.
     pub fn tins(&self) -> Vec<TinStatistics> {
         self.discipline.integrated().map_or_else(Vec::new, |queue| queue.tins(&self.buffer))
     }
 
-    /// Has the discipline make room, if no victim rule does. Answers whether it did.
+    /// Lets the discipline make room, if there is no victim rule. Returns whether it did.
     fn makes_room(&mut self, now: Instant, drops: &mut Vec<(Packet, DropReason)>) -> bool {
         if self.selector.is_some() {
             return false;
@@ -484,7 +490,7 @@ impl Queue {
         }
     }
 
-    /// Whether `packet` is too much for what waits now, or for the buffer as such.
+    /// Whether there is room for `packet` now, and whether there would be in an empty buffer.
     fn room_for(&self, packet: &Packet) -> BufferRoom {
         let total = self.buffer.total();
         let size = u64::from(packet.wire);
@@ -510,20 +516,20 @@ impl Queue {
             Some(selector) => selector.choose(&self.buffer, &mut self.stream),
             None => self.discipline.victim(&self.buffer, &mut self.stream),
         };
-        // A discipline that names none, though one must go, has the last dropped.
+        // If the discipline names no victim although one is needed, drop the last packet.
         let victim = self.buffer.remove(place.or_else(|| self.buffer.back())?)?;
         drops.push((victim, reason));
         Some(victim)
     }
 }
 
-/// What an arrival finds.
+/// Room in the buffer for an arrival.
 struct BufferRoom {
-    /// It finds no room now.
+    /// There is no room now.
     full: bool,
-    /// It would find none in an empty buffer.
+    /// There would be none in an empty buffer.
     hopeless: bool,
-    /// What may wait when it has been dealt with.
+    /// Limit of the waiting packets after the arrival.
     most: Capacity,
 }
 

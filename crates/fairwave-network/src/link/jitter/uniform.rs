@@ -1,4 +1,4 @@
-//! Jitter of which every size up to a bound is as likely as every other.
+//! Uniform jitter: all sizes up to a bound are equally likely.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
