@@ -27,7 +27,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::traffic::{Codec, OtherCodec};
+use crate::traffic::codec::Codec;
+use crate::traffic::other_codec::OtherCodec;
 use fairwave_units::units::Rate;
 
 /// Concealment of lost packets by the decoder. You can choose it for G.711 and G.726 only: the other codecs conceal by

@@ -21,6 +21,7 @@ pub mod neteq;
 mod offsets;
 mod rating;
 mod timeline;
+mod unit;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,18 +31,10 @@ pub use neteq::NeteqConfig;
 pub use offsets::{Estimator, Reference};
 pub use rating::{CallQuality, CallScore, call_quality};
 pub use timeline::{Timeline, timeline};
+pub use unit::{SpokenUnit, UnitFate};
 
 use fairwave_units::config::{ConfigError, check_between};
 use fairwave_units::units::{Instant, Span};
-
-/// A unit of a call.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SpokenUnit {
-    /// Start of its speech, by the application's clock.
-    pub created: Instant,
-    /// Time when it was complete at the receiver; [`Instant::NEVER`] if it was not.
-    pub arrived: Instant,
-}
 
 /// Playout strategy of a receiver.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -107,17 +100,6 @@ impl PlayoutConfig {
     }
 }
 
-/// Fate of a unit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum UnitFate {
-    /// Played at this time.
-    Played(Instant),
-    /// Arrived, but not played: its playing time passed at this time.
-    Late(Instant),
-    /// It never arrived.
-    Lost,
-}
-
 /// Returns the fate of each unit of a call. The units must be in the order of their creation.
 pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> Vec<UnitFate> {
     let offsets = match *config {
@@ -132,19 +114,6 @@ pub fn play(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> 
             _ if unit.arrived == Instant::NEVER => UnitFate::Lost,
             due if unit.arrived <= due => UnitFate::Played(due),
             due => UnitFate::Late(due),
-        })
-        .collect()
-}
-
-/// Returns the talkspurt of each unit, counted from 0.
-pub(crate) fn talkspurts(units: &[SpokenUnit], packet_time: Span) -> Vec<usize> {
-    let longest_gap = packet_time + packet_time / 2;
-    let mut spurt = 0;
-    (units.iter().enumerate())
-        .map(|(i, unit)| {
-            let before = i.checked_sub(1).and_then(|i| units.get(i));
-            spurt += usize::from(before.is_some_and(|before| unit.created - before.created > longest_gap));
-            spurt
         })
         .collect()
 }

@@ -16,7 +16,7 @@ mod interrupted;
 mod media;
 mod noise;
 mod on_off;
-mod other_codec;
+pub(crate) mod other_codec;
 mod period;
 mod phase;
 mod ping;

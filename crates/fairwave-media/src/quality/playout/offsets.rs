@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SpokenUnit, talkspurts};
+use super::unit::{SpokenUnit, talkspurts};
 use fairwave_units::units::{Instant, Span};
 
 /// Reference of a fixed delay.

@@ -1,8 +1,9 @@
 //! Rating of a call from the playout at its receiver.
 
 use super::cause::Causes;
-use super::timeline::runs;
-use super::{PlayoutConfig, SpokenUnit, UnitFate, play, timeline};
+use super::timeline::{runs, timeline};
+use super::unit::{SpokenUnit, UnitFate};
+use super::{PlayoutConfig, play};
 use crate::quality::call::{self, Caveats, UnratedCause};
 use crate::quality::emodel::Rating;
 use crate::quality::gaps::Gaps;

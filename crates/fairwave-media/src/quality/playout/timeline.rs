@@ -1,7 +1,7 @@
 //! Playback of a recorded call through the jitter buffer: fates of units, and the timeline of the output.
 
 use super::neteq::{HELD_BACK, JitterBuffer, NeteqConfig, Packet, Piece, TICK, whole_samples};
-use super::{SpokenUnit, UnitFate, talkspurts};
+use super::unit::{SpokenUnit, UnitFate, talkspurts};
 use crate::quality::gaps::Gaps;
 use crate::quality::loss::LossRuns;
 use fairwave_units::units::{Instant, Span};
