@@ -69,10 +69,10 @@ fn read(value: Value) -> Result<LossConfig, serde_json::Error> {
 
 #[test]
 fn a_law_that_was_given_is_named_like_any_other_and_another_takes_its_place() {
-    loss::give(all("all-or-none", true)).expect("a name that is free");
+    loss::register_runtime(all("all-or-none", true)).expect("a name that is free");
     let before = read(json!("all-or-none")).expect("a model");
     assert!(loses(&before));
-    loss::give(all("all-or-none", false)).expect("one's own name");
+    loss::register_runtime(all("all-or-none", false)).expect("one's own name");
     assert!(!loses(&read(json!({ "model": "all-or-none" })).expect("a model")));
     assert!(loses(&before), "what was read stays what it was");
     assert_eq!(LossConfig::names().iter().filter(|name| *name == "all-or-none").count(), 1);
@@ -82,7 +82,7 @@ fn a_law_that_was_given_is_named_like_any_other_and_another_takes_its_place() {
 
 #[test]
 fn a_built_in_law_keeps_its_name() {
-    let refused = loss::give(all("bernoulli", true)).expect_err("taken");
+    let refused = loss::register_runtime(all("bernoulli", true)).expect_err("taken");
     assert_eq!(refused.to_string(), "there is a loss model named `bernoulli` already; give yours another name");
     assert!(read(json!({ "model": "bernoulli", "rate": 0.0 })).is_ok());
 }
@@ -140,7 +140,7 @@ fn adds() {
                 "type": "object", "description": "Adds.", "properties": { "adds": { "type": "number" } },
             })
         };
-        control::give(RuntimeLaw::new("tcp/adds".to_owned(), read, schema)).expect("a name that is free");
+        control::register_runtime(RuntimeLaw::new("tcp/adds".to_owned(), read, schema)).expect("a name that is free");
     });
 }
 
@@ -201,12 +201,12 @@ impl AnyDisciplineLaw for CapacityOnly {
 fn a_discipline_that_was_given_is_named_like_any_other() {
     let read = |table: Map<String, Value>| Ok((table, Arc::new(CapacityOnly) as Arc<dyn AnyDisciplineLaw>));
     let plain = || RuntimeLaw::new("plain".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
-    queue::give(plain()).expect("a name that is free");
+    queue::register_runtime(plain()).expect("a name that is free");
     let config: QueueConfig =
         serde_json::from_value(json!({ "discipline": "plain", "capacity": { "packets": 3 } })).expect("a queue");
     assert_eq!((config.discipline.name(), config.check()), ("plain", Ok(())));
     assert_eq!(config.discipline.caution().as_deref(), Some("it has no law"));
     assert!(DisciplineConfig::names().contains(&"plain".to_owned()));
     let red = RuntimeLaw::new("red".to_owned(), read, |_| schemars::json_schema!({ "type": "object" }));
-    assert_eq!(queue::give(red).expect_err("a built-in law").name, "red");
+    assert_eq!(queue::register_runtime(red).expect_err("a built-in law").name, "red");
 }

@@ -42,8 +42,8 @@ pub mod control {
     ///
     /// # Errors
     /// If the name is in use.
-    pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
-        OWN.add_runtime(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(given))
+    pub fn register_runtime(law: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
+        OWN.add_runtime(TransportConfig::WHAT, TransportConfig::BUILT_IN, with_connection(law))
     }
 }
 

@@ -63,7 +63,7 @@ impl TransportLaw for WebrtcConfig {
             factors: Some(Factors { impairment: audio.impairment(), copy: audio.copy_impairment(), wideband: true }),
             ..AudioSetup::default()
         });
-        let off = [media.off_times(StreamKind::Video), media.off_times(StreamKind::Screen)];
+        let off = [media.paused_times(StreamKind::Video), media.paused_times(StreamKind::Screen)];
         let setup = ReceiverSetup { audio, expected: sender.expected(), off };
         Ok((sender, WebrtcReceiver::new(&self.receive, setup, context, shared, seed.stream("receiver"))))
     }

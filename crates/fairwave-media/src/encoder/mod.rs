@@ -64,7 +64,7 @@ impl Default for Media {
 
 impl Media {
     /// Returns when a stream is off.
-    pub fn off_times(&self, kind: StreamKind) -> Spells {
+    pub fn paused_times(&self, kind: StreamKind) -> Spells {
         match kind {
             StreamKind::Audio => Spells::default(),
             StreamKind::Video => Spells::from_times(&self.camera_off),

@@ -129,7 +129,7 @@ impl Law for ConversationConfig {
 
 impl ConversationConfig {
     /// Returns the configuration of the other party.
-    fn other_party(&self) -> Self {
+    fn partner(&self) -> Self {
         ConversationConfig { answers: !self.answers, ..self.clone() }
     }
 }
@@ -176,7 +176,7 @@ impl TrafficLaw for ConversationConfig {
     }
 
     fn answer(&self) -> Option<TrafficConfig> {
-        Some(self.other_party().into())
+        Some(self.partner().into())
     }
 }
 
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn the_two_take_turns() {
         let caller = ConversationConfig { interruption: 0.0, codec: Codec::G729, ..ConversationConfig::default() };
-        let callee = caller.other_party();
+        let callee = caller.partner();
         let (there, back) = (party(&caller, 2000.0), party(&callee, 2000.0));
         // Without interruptions, no packet starts while the other party talks; only the last packet of a talkspurt may
         // extend beyond its end.
@@ -396,7 +396,7 @@ mod tests {
         let pausing = ConversationConfig { always_on: Some(false), ..always.clone() };
         assert_eq!(always.activity(), Some(1.0));
         assert!(pausing.activity().is_some_and(|share| (0.4..0.5).contains(&share)));
-        for config in [always.clone(), always.other_party()] {
+        for config in [always.clone(), always.partner()] {
             let mut source = config.source(Instant::ZERO, Seed(7).stream("talk")).expect("a party");
             let units: Vec<Unit> = std::iter::from_fn(|| source.next_unit()).take(100_000).collect();
             assert!(units.windows(2).all(|pair| pair[1].created - pair[0].created == Span::from_millis(20)));

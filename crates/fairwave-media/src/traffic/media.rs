@@ -54,7 +54,7 @@ impl TrafficLaw for MediaConfig {
         let device = |(kind, every, payload): (StreamKind, Span, u32)| {
             // Devices have independent clocks: each starts at a random time in its first interval.
             let begins = start + every.scaled(stream.uniform());
-            let mut device = Device { kind, every, payload, begins, made: 0, off: self.off_times(kind) };
+            let mut device = Device { kind, every, payload, begins, made: 0, off: self.paused_times(kind) };
             device.skip();
             device
         };

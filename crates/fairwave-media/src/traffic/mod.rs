@@ -278,8 +278,8 @@ pub fn register<L: TrafficLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// The name is taken.
-pub fn give(given: RuntimeLaw<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
-    OWN.add_runtime(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, given)
+pub fn register_runtime(law: RuntimeLaw<dyn AnyTrafficLaw>) -> Result<(), NameTaken> {
+    OWN.add_runtime(TrafficConfig::WHAT, TrafficConfig::BUILT_IN, law)
 }
 
 sources! { laws! (family! (TrafficConfig, "kind", "traffic", dyn AnyTrafficLaw, OWN)) }

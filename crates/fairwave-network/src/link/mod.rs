@@ -128,8 +128,8 @@ pub fn register<L: RateLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// If the name is taken.
-pub fn give(given: RuntimeLaw<dyn AnyRateLaw>) -> Result<(), NameTaken> {
-    OWN.add_runtime(RateConfig::WHAT, RateConfig::BUILT_IN, given)
+pub fn register_runtime(law: RuntimeLaw<dyn AnyRateLaw>) -> Result<(), NameTaken> {
+    OWN.add_runtime(RateConfig::WHAT, RateConfig::BUILT_IN, law)
 }
 
 rates! { laws! (family! (RateConfig, "law", "link rate", dyn AnyRateLaw, OWN)) }

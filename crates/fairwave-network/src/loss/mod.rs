@@ -90,8 +90,8 @@ pub fn register<L: LossLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// If the name is taken.
-pub fn give(given: RuntimeLaw<dyn AnyLossLaw>) -> Result<(), NameTaken> {
-    OWN.add_runtime(LossConfig::WHAT, LossConfig::BUILT_IN, given)
+pub fn register_runtime(law: RuntimeLaw<dyn AnyLossLaw>) -> Result<(), NameTaken> {
+    OWN.add_runtime(LossConfig::WHAT, LossConfig::BUILT_IN, law)
 }
 
 models! { laws! (family! (LossConfig, "model", "loss model", dyn AnyLossLaw, OWN)) }

@@ -23,7 +23,7 @@ use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue, QueueConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
-use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
+use fairwave_units::registry::{NameTaken, Registry, family, files, law_trait, laws, running_trait};
 use fairwave_units::units::{Bytes, Instant, Rate};
 
 /// All laws of shared media, in the order of user-visible lists. Each entry is a file and, in braces, the exported names,
@@ -188,14 +188,6 @@ static OWN: Registry<dyn AnyMediumLaw> = Registry::new();
 /// If a law has this name already.
 pub fn register<L: MediumLaw>() -> Result<(), NameTaken> {
     OWN.add::<L>(MediumConfig::WHAT, MediumConfig::BUILT_IN, |law| Arc::new(law))
-}
-
-/// Registers a law that was built at run time: see [`Registry::add_runtime`].
-///
-/// # Errors
-/// If the name is taken.
-pub fn give(given: RuntimeLaw<dyn AnyMediumLaw>) -> Result<(), NameTaken> {
-    OWN.add_runtime(MediumConfig::WHAT, MediumConfig::BUILT_IN, given)
 }
 
 media! { laws! (family! (MediumConfig, "law", "shared medium", dyn AnyMediumLaw, OWN)) }

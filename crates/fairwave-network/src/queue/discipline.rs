@@ -288,6 +288,6 @@ pub fn register<L: DisciplineLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// If the name is taken.
-pub fn give(given: RuntimeLaw<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
-    super::OWN.add_runtime(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, given)
+pub fn register_runtime(law: RuntimeLaw<dyn AnyDisciplineLaw>) -> Result<(), NameTaken> {
+    super::OWN.add_runtime(super::DisciplineConfig::WHAT, super::DisciplineConfig::BUILT_IN, law)
 }

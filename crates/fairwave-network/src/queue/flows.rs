@@ -167,7 +167,7 @@ mod tests {
             }
         }
 
-        fn of(&self, flow: FlowId) -> impl DoubleEndedIterator<Item = &Packet> + Clone {
+        fn packets_of(&self, flow: FlowId) -> impl DoubleEndedIterator<Item = &Packet> + Clone {
             self.packets.iter().filter(move |packet| packet.flow == flow)
         }
     }
@@ -193,7 +193,7 @@ mod tests {
                         place.and_then(|place| buffer.remove(place))
                     }
                     Operation::ServeFrontOf(flow) => {
-                        let front = plain.of(FlowId(flow)).next().copied();
+                        let front = plain.packets_of(FlowId(flow)).next().copied();
                         let served = buffer.front_of_flow(FlowId(flow)).and_then(|place| buffer.serve(place));
                         prop_assert_eq!(served.map(|(packet, _)| packet), front);
                         if let Some((packet, since)) = served {
@@ -204,7 +204,7 @@ mod tests {
                         front
                     }
                     Operation::RemoveBackOf(flow) => {
-                        let back = plain.of(FlowId(flow)).next_back().copied();
+                        let back = plain.packets_of(FlowId(flow)).next_back().copied();
                         prop_assert_eq!(buffer.back_of_flow(FlowId(flow)).and_then(|place| buffer.remove(place)), back);
                         back
                     }
@@ -213,7 +213,7 @@ mod tests {
                     plain.remove(gone);
                 }
                 for flow in (0..6).map(FlowId) {
-                    let those = plain.of(flow);
+                    let those = plain.packets_of(flow);
                     let tally = buffer.flow_tally(flow);
                     prop_assert_eq!(tally.packets as usize, those.clone().count());
                     prop_assert_eq!(tally.bytes, those.map(|packet| u64::from(packet.wire)).sum::<u64>());

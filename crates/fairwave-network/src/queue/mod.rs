@@ -71,7 +71,7 @@ pub use class_map::{ClassConfig, ClassMap, ClassQueue, DEFAULT_CLASS, MOST_CLASS
 pub use config::{Capacity, Mode, QueueConfig};
 pub use discipline::{
     AnyDisciplineLaw, Arrival, Discipline, DisciplineLaw, IntegratedQueue, Nature, QueueDrop, RateChange, Verdict,
-    give, register,
+    register, register_runtime,
 };
 pub use dualpi2::Scheduler;
 pub use green::Estimate;

@@ -89,18 +89,24 @@ pub fn register_law(family: &str, description: &str, class: Bound<'_, PyAny>) ->
     let own_victim = description.own_victim.clone().map(|why| &*why.leak());
     let spec = Arc::new(LawSpec { description, class: class.unbind(), own_victim });
     let registered = match family {
-        "controller" => {
-            core_control::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_control::AnyControlLaw>))
+        "controller" => core_control::register_runtime(runtime_law(&spec, |law| {
+            Arc::new(law) as Arc<dyn core_control::AnyControlLaw>
+        })),
+        "discipline" => core_queue::register_runtime(runtime_law(&spec, |law| {
+            Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>
+        })),
+        "source" => core_traffic::register_runtime(runtime_law(&spec, |law| {
+            Arc::new(law) as Arc<dyn core_traffic::AnyTrafficLaw>
+        })),
+        "loss" => {
+            core_loss::register_runtime(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_loss::AnyLossLaw>))
         }
-        "discipline" => {
-            core_queue::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_queue::AnyDisciplineLaw>))
-        }
-        "source" => core_traffic::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_traffic::AnyTrafficLaw>)),
-        "loss" => core_loss::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_loss::AnyLossLaw>)),
-        "rate_controller" => core_rate_control::give(runtime_law(&spec, |law| {
+        "rate_controller" => core_rate_control::register_runtime(runtime_law(&spec, |law| {
             Arc::new(law) as Arc<dyn core_rate_control::AnyControlLaw>
         })),
-        "link" => core_link::give(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_link::AnyRateLaw>)),
+        "link" => {
+            core_link::register_runtime(runtime_law(&spec, |law| Arc::new(law) as Arc<dyn core_link::AnyRateLaw>))
+        }
         other => return Err(refuse(format!("there is no family `{other}` of laws"))),
     };
     registered.map_err(|error: NameTaken| refuse(error.to_string()))?;

@@ -283,8 +283,8 @@ pub fn register<L: ControlLaw>() -> Result<(), NameTaken> {
 ///
 /// # Errors
 /// The name is taken.
-pub fn give(given: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
-    OWN.add_runtime(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, given)
+pub fn register_runtime(law: RuntimeLaw<dyn AnyControlLaw>) -> Result<(), NameTaken> {
+    OWN.add_runtime(RateControlConfig::WHAT, RateControlConfig::BUILT_IN, law)
 }
 
 rate_controllers! { laws! (family! (RateControlConfig, "name", "rate controller", dyn AnyControlLaw, OWN)) }

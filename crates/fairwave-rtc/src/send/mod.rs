@@ -203,7 +203,7 @@ impl WebrtcSender {
             let packet_rate = |payload| Self::packet_rate(frame_rate, payload, config);
             let share = Share::new(packet_rate(least), packet_rate(most), config.suspend, video.priority);
             shares.push(share);
-            let off = media.off_times(kind);
+            let off = media.paused_times(kind);
             let camera = Camera {
                 kind,
                 encoder,

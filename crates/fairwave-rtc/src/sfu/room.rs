@@ -262,7 +262,7 @@ fn silence_follows() -> RtpHeader {
 
 /// Returns when camera and screen are off.
 fn spells_off(media: &Media) -> [Spells; 2] {
-    [media.off_times(StreamKind::Video), media.off_times(StreamKind::Screen)]
+    [media.paused_times(StreamKind::Video), media.paused_times(StreamKind::Screen)]
 }
 
 fn audio_setup(media: &Media) -> AudioSetup {

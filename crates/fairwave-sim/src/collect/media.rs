@@ -23,7 +23,7 @@ pub(crate) fn append(run: &RunRecord<'_>, flow: usize, index: u32, result: &mut 
     let there = |kind: StreamKind| Presence {
         from: planned.start,
         until: end,
-        off: planned.traffic.media().map_or_else(Spells::default, |media| media.off_times(kind)),
+        off: planned.traffic.media().map_or_else(Spells::default, |media| media.paused_times(kind)),
     };
     // A server can withhold a stream, so the receiver may not know it.
     let forwarded = run.plan.flows[flow].is_forwarded();
