@@ -31,6 +31,7 @@ pub use neteq::NeteqConfig;
 pub use offsets::{Estimator, Reference};
 pub use rating::{CallQuality, CallScore, call_quality};
 pub use timeline::{Timeline, timeline};
+pub(crate) use unit::talkspurts;
 pub use unit::{SpokenUnit, UnitFate};
 
 use fairwave_units::config::{ConfigError, check_between};

@@ -23,7 +23,7 @@ pub enum UnitFate {
 }
 
 /// Returns the talkspurt of each unit, counted from 0.
-pub(super) fn talkspurts(units: &[SpokenUnit], packet_time: Span) -> Vec<usize> {
+pub(crate) fn talkspurts(units: &[SpokenUnit], packet_time: Span) -> Vec<usize> {
     let longest_gap = packet_time + packet_time / 2;
     let mut spurt = 0;
     (units.iter().enumerate())
