@@ -392,28 +392,19 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 
 
 def test_the_command_takes_places_with_files(tmp_path, capsys):
+    from fairwave.cli.declarations import RunOptions
     from fairwave.cli.runs import run_scenario
     from fairwave.errors import BadInputError
 
     file = tmp_path / "x.toml"
     file.write_text(fairwave.load(SCENARIO).with_overrides({"duration": "1 s"}).to_toml())
     wanted = [f"{LINK}={tmp_path / 'a.pcapng'}"]
-    run_scenario(
-        str(file),
-        1,
-        1,
-        None,
-        [],
-        [],
-        1,
-        json=True,
-        captures=wanted,
-        patterns=[f"{LINK}={tmp_path / 'a.txt'}"],
-    )
+    patterns = [f"{LINK}={tmp_path / 'a.txt'}"]
+    run_scenario(RunOptions(scenario=str(file), threads=1, json=True, capture=wanted, loss_pattern=patterns))
     document = json.loads(capsys.readouterr().out)
     assert document["captures"][0]["packets"] == document["patterns"][0]["packets"] > 0
     with pytest.raises(BadInputError, match="--capture takes WHERE=FILE"):
-        run_scenario(str(file), 1, 1, None, [], [], 1, json=True, captures=["link:r1>r2"])
+        run_scenario(RunOptions(scenario=str(file), threads=1, json=True, capture=["link:r1>r2"]))
 
 
 CALLS = """

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import fairwave
+from fairwave.cli.declarations import RunOptions
 from fairwave.cli.runs import run_scenario
 from fairwave_report import single
 
@@ -101,14 +102,14 @@ def test_record_capture_is_written_with_the_tables(call, tmp_path, capsys):
     asked = call.with_overrides({"record.capture": ["link:a>b", "host:b=b.pcapng"]})
     file = tmp_path / "events.toml"
     file.write_text(asked.to_toml())
-    run_scenario(str(file), 1, 1, tmp_path / "out", [], [], 1, json=True, page=False)
+    run_scenario(RunOptions(scenario=str(file), out=tmp_path / "out", threads=1, json=True, page=False))
     document = json.loads(capsys.readouterr().out)
     names = {entry["file"].rpartition("/")[2]: entry["packets"] for entry in document["captures"]}
     assert set(names) == {"link-a-b.pcapng", "b.pcapng"}
     link = next(row for row in document["links"] if row["link"] == "a>b")
     assert names["link-a-b.pcapng"] == link["departures"]
     assert (tmp_path / "out" / "captures" / "b.pcapng").stat().st_size > 1000
-    run_scenario(str(file), 1, 1, None, [], [], 1, json=True)
+    run_scenario(RunOptions(scenario=str(file), threads=1, json=True))
     assert "written with --out" in capsys.readouterr().err
 
 

@@ -412,10 +412,10 @@ OWN = {
         "fairwave.laws.skeletons._write_rust", "fairwave.provenance.commit", "fairwave.runs.keeping.engine",
         "fairwave_network.reading.from_topohub", "fairwave_report.gallery.entry", "fairwave_report.page._text",
         "fairwave_report.page.fonts.embedded", "fairwave_speech.measure.main", "fairwave_study.shelf.version",
-        "fairwave_study.texts._read", "fairwave_speech.recognise._without_dither",
+        "fairwave_study.texts._read", "fairwave_speech.recognise._disable_dither",
     ),
     "written by the same command": (
-        "fairwave.capturing.capture", "fairwave.live._in_a_process", "fairwave.live.baresip.Party.recording",
+        "fairwave.capturing.capture", "fairwave.live._run_in_process", "fairwave.live.baresip.Party.recording",
         "fairwave.live.host.main", "fairwave.live.kernel._asked", "fairwave.notebook.PageView._repr_html_",
         "fairwave_report.embedding._flac", "fairwave_report.embedding._picture", "fairwave_report.embedding.download",
         "fairwave_report.gallery.overlaid", "fairwave_report.gallery.picture_of", "fairwave_report.video.show",

@@ -1,6 +1,5 @@
 """Start-up: a small command imports little, and reads its options as the library of the command line does."""
 
-import inspect
 import json
 import subprocess
 import sys
@@ -63,7 +62,10 @@ def test_a_small_command_imports_nothing_that_it_does_not_need(tmp_path, command
         "run - --json",
         "run a.toml -n 10 --seed 3 --set flow.voice.count=20 --set=duration=2 --out out/calls --no-page --yes",
         "run --threads=2 --record voice[0] a.toml --measures mos,missed --require mos.voice>=3 --json",
+        "run a.toml --page --qlog out --qlog-flow up[0] --junit=j.xml --laws a.py --laws b.py --cluster tcp://h:1",
+        "run a.toml --capture a=b --capture-payload --speech s.wav --baseline b.toml --style paper,mono --doubt",
         "check a.toml",
+        "check --laws a.py a.toml",
         "check --expand a.toml --seed 7 --set x=1 --json",
     ],
 )
@@ -72,14 +74,7 @@ def test_options_are_read_as_the_library_reads_them(monkeypatch, words):
 
     called = []
     for module, name in ((runs, "run_scenario"), (inspecting, "check_scenario")):
-        signature = inspect.signature(getattr(module, name))
-
-        def record(*given, signature=signature, **named):
-            bound = signature.bind(*given, **named)
-            bound.apply_defaults()
-            called.append({key: value or None for key, value in bound.arguments.items()})
-
-        monkeypatch.setattr(module, name, record)
+        monkeypatch.setattr(module, name, called.append)
     work = plain.command(words.split())
     assert work is not None
     work()
@@ -99,7 +94,7 @@ def test_options_are_read_as_the_library_reads_them(monkeypatch, words):
         "run a.toml -n ten",
         "run a.toml -n -1",
         "run a.toml --json=yes",
-        "run a.toml --qlog out",
+        "run a.toml --page --no-page",
         "run a.toml -- --json",
         "check a.toml --out x",
         "sweep a.toml",

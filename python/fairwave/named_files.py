@@ -17,6 +17,16 @@ NAMERS = {
 """A table names a file where a key has one of these values: which kind of file."""
 
 
+def kinds_of_files(table: Any) -> set[str]:
+    """The kinds of files that a scenario, given as plain data, names."""
+    return {
+        kind
+        for _, one in named_files(table)
+        for (key, value), kind in NAMERS.items()
+        if one.get(key) == value
+    }
+
+
 def named_files(table: Any, kind: str | None = None, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """The tables of a scenario that name a file, each with its dotted path.
 

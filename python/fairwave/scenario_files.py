@@ -6,73 +6,74 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
-from fairwave.named_files import named_files
+from fairwave.flow_groups import is_clip
+from fairwave.foreign import ForeignFileError
+from fairwave.named_files import kinds_of_files, named_files
 
 if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 
 def prepared(scenario: Scenario) -> Scenario:
-    """The scenario as it can be run: clips coded, their frames filled in, patterns of loss and traces of rates read.
+    """The scenario as it can be run: with the content of its files, and with the coded frames of its clips.
 
-    What names a file since the scenario was loaded, by an override, is sought from where the program runs.
+    Files that an override named are sought from the working directory.
 
     Raises:
-        fairwave.ScenarioError: A clip cannot be read, or not be coded in the layers that are asked for.
+        fairwave.ScenarioError: A file or a clip cannot be read, or a clip cannot be coded in the given layers.
     """
-    text = scenario.to_json()
-    if '"file"' in text:
-        scenario = with_files(scenario, Path())
-    if '"clip"' not in text:
+    table = scenario.to_dict()
+    scenario = _with_files(scenario, table, Path())
+    flows = table.get("flow", [])
+    if not any(is_clip(flow) for flow in flows):
         return scenario
     from fairwave.layers import layer
 
     clips = layer("clips")
     try:
-        frames = clips.coded_scenario(scenario.to_dict().get("flow", []))
+        frames = clips.coded_scenario(flows)
     except clips.VideoError as error:
         raise _native.ScenarioError(f"error: {error}") from None
     return scenario.with_overrides(frames) if frames else scenario
 
 
 def with_files(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with what its files hold, sought from `folder`.
+    """The scenario with the content of its files (loss patterns, rate traces, captures, policies).
 
-    Patterns of loss, traces of rates, captured packets, policies.
+    Args:
+        scenario: The scenario.
+        folder: Where files are sought.
 
     Raises:
-        fairwave.ScenarioError: A file is not there, or holds no pattern, trace or capture.
+        fairwave.ScenarioError: A file is missing or of another kind.
     """
-    text = scenario.to_json()
-    if '"file"' not in text:
+    return _with_files(scenario, scenario.to_dict(), folder)
+
+
+def _with_files(scenario: Scenario, table: dict[str, Any], folder: Path) -> Scenario:
+    kinds = kinds_of_files(table)
+    if not kinds:
         return scenario
     from fairwave import patterns, policy_files, replay, traces
 
-    table = scenario.to_dict()
+    readers = {
+        "pattern": patterns.resolved,
+        "trace": traces.resolved,
+        "replay": replay.resolved,
+        "policy": policy_files.resolved,
+    }
     changes: dict[str, Any] = {}
     try:
-        if '"pattern"' in text:
-            changes |= patterns.resolved(table, folder)
-        if '"trace"' in text:
-            changes |= traces.resolved(table, folder)
-        if '"replay"' in text:
-            changes |= replay.resolved(table, folder)
-        if 'policy"' in text:
-            changes |= policy_files.resolved(table, folder)
-    except (
-        patterns.PatternError,
-        policy_files.PolicyError,
-        traces.TraceError,
-        replay.CaptureError,
-    ) as error:
+        for kind, resolved in readers.items():
+            if kind in kinds:
+                changes |= resolved(table, folder)
+    except ForeignFileError as error:
         raise _native.ScenarioError(f"error: {error}") from None
     return scenario.with_overrides(changes) if changes else scenario
 
 
 def located(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario whose files, sought from `folder` so far, are sought from where the program runs."""
-    if '"file"' not in scenario.to_json():
-        return scenario
+    """The scenario with file names that count from the working directory instead of `folder`."""
     changes = {
         path: {**law, "file": str(folder / law["file"])} for path, law in named_files(scenario.to_dict())
     }

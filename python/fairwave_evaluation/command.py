@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairwave import _native, policy_files
-from fairwave.cli.input import positive, run_place
+from fairwave.cli.input import positive, run_place, use_laws
 from fairwave.cli.options import (
     WHOLE,
     Cluster,
@@ -20,7 +20,6 @@ from fairwave.cli.options import (
     RequiredClaims,
     Threads,
     examples,
-    use_laws,
 )
 from fairwave.errors import BadInputError
 from fairwave.extras import need_all

@@ -10,6 +10,8 @@ import typer
 
 from fairwave._native import version as __version__
 from fairwave.cli import completing, kernel
+from fairwave.cli.declarations import CheckOptions, RunOptions
+from fairwave.cli.input import use_laws
 from fairwave.cli.options import (
     ASK,
     NAMES,
@@ -21,7 +23,6 @@ from fairwave.cli.options import (
     FigureFiles,
     FigureStyle,
     FirstSeed,
-    Groups,
     HostCapture,
     Json,
     JUnit,
@@ -40,10 +41,10 @@ from fairwave.cli.options import (
     Settings,
     Threads,
     Yes,
+    as_command,
     examples,
     given_options,
     refuse_without,
-    use_laws,
 )
 from fairwave.cli.repetition import refuse_repetitions
 from fairwave.layers import offered
@@ -80,7 +81,14 @@ def options(
     """Will voice and video over this network be good? A packet-level laboratory."""
 
 
-@app.command(
+def run(options: RunOptions) -> None:
+    """Run a scenario: how its flows fare, then what flows and links came to."""
+    from fairwave.cli.runs import run_scenario
+
+    run_scenario(options)
+
+
+app.command(
     rich_help_panel=ASK,
     epilog=examples(
         "fairwave run examples/home-uplink.toml",
@@ -90,125 +98,7 @@ def options(
         "fairwave run calls.toml --capture 'link:r1>r2=up.pcapng' --loss-pattern 'link:r1>r2=losses.txt'",
         "fairwave run examples/rrul.toml --qlog out/qlog --qlog-flow tcp-upload-be[0]",
     ),
-)
-def run(
-    context: typer.Context,
-    scenario: ScenarioFile,
-    seed: FirstSeed = 1,
-    replications: Replications = 1,
-    out: RunFolder = None,
-    record: RecordedFlows = None,
-    settings: Settings = None,
-    threads: Threads = None,
-    cluster: Cluster = None,
-    page: Annotated[
-        bool, typer.Option(help="With --out: draw network, queues, windows, goodput and a call on a page.")
-    ] = True,
-    capture: Annotated[
-        Optional[list[str]],
-        typer.Option(
-            metavar="WHERE=FILE",
-            help="Capture packets for Wireshark: link:r1>r2=up.pcapng (what leaves the link), drops:r1>r2=… "
-            "(what its queue drops), host:NODE=…. Repeatable; places with one file share it.",
-        ),
-    ] = None,
-    capture_payload: Annotated[
-        bool,
-        typer.Option(
-            "--capture-payload", help="Write payload into captures, too: what calls by G.711 say, else zeros."
-        ),
-    ] = False,
-    qlog: Annotated[
-        Optional[Path],
-        typer.Option(
-            metavar="DIR",
-            help="Write what senders do as qlog, for qvis: windows, round trips, losses. A file per flow.",
-        ),
-    ] = None,
-    qlog_flow: Annotated[
-        Optional[list[str]],
-        typer.Option(
-            metavar="FLOW", help="With --qlog: which flows (up, up[0]); all if left out. Repeatable."
-        ),
-    ] = None,
-    stats: Annotated[
-        Optional[Path],
-        typer.Option(
-            metavar="DIR",
-            help="Write what getStats() answers at both ends of each media session, once per second, and all of it "
-            "as a dump of chrome://webrtc-internals.",
-        ),
-    ] = None,
-    loss_pattern: Annotated[
-        Optional[list[str]],
-        typer.Option(
-            metavar="WHERE=FILE",
-            help="Write which packets a link lost (link:r1>r2=losses.txt) or a flow (flow:voice[0]=…). Repeatable.",
-        ),
-    ] = None,
-    measures: Measures = None,
-    groups: Groups = None,
-    speech: Annotated[
-        Optional[Path],
-        typer.Option(
-            metavar="FILE",
-            help="With --out: a recording to send through the first call and to play on the page. "
-            "With --capture-payload: what calls by G.711 say in captures.",
-        ),
-    ] = None,
-    doubt: Annotated[
-        bool,
-        typer.Option(
-            "--doubt",
-            help="Also run what other systems have in place of each default that the scenario uses, one at a time, "
-            "and name each default that would change the verdict.",
-        ),
-    ] = False,
-    require: Require = None,
-    baseline: Baseline = None,
-    junit: JUnit = None,
-    style: FigureStyle = None,
-    figures: FigureFiles = None,
-    overwrite: Overwrite = False,
-    yes: Yes = False,
-    laws: Laws = None,
-    json: Json = False,
-) -> None:
-    """Run a scenario: how its flows fare, then what flows and links came to."""
-    refuse_without(context, {"--capture-payload": ("--capture", "--out")})
-    use_laws(laws)
-    from fairwave.cli.input import run_place
-    from fairwave.cli.runs import run_scenario
-
-    with run_place(cluster):
-        run_scenario(
-            scenario,
-            seed,
-            replications,
-            out,
-            record or [],
-            settings or [],
-            threads,
-            json=json,
-            overwrite=overwrite,
-            page=page,
-            captures=capture or [],
-            patterns=loss_pattern or [],
-            payload=capture_payload,
-            qlog=qlog,
-            qlog_flows=qlog_flow or [],
-            stats=stats,
-            measures=measures or [],
-            only=groups or [],
-            speech=speech,
-            doubting=doubt,
-            yes=yes,
-            require=require or [],
-            junit=junit,
-            style=style,
-            figures=figures,
-            baseline=baseline,
-        )
+)(as_command(RunOptions, run))
 
 
 @app.command(
@@ -609,25 +499,17 @@ def explain(
     explain_name(" ".join(name), json=json)
 
 
-@app.command(
-    rich_help_panel=ASK,
-    epilog=examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"),
-)
-def check(
-    scenario: ScenarioFile,
-    expand: Annotated[
-        bool, typer.Option("--expand", help="Show every node, link and flow spelled out.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Seed for what is drawn.")] = 1,
-    settings: Settings = None,
-    laws: Laws = None,
-    json: Json = False,
-) -> None:
+def check(options: CheckOptions) -> None:
     """Check a scenario without running it: mistakes, offered load, bandwidth-delay products."""
-    use_laws(laws)
     from fairwave.cli.inspecting import check_scenario
 
-    check_scenario(scenario, seed, settings or [], expand=expand, json=json)
+    check_scenario(options)
+
+
+app.command(
+    rich_help_panel=ASK,
+    epilog=examples("fairwave check calls.toml", "fairwave check calls.toml --expand --json"),
+)(as_command(CheckOptions, check))
 
 
 @app.command(

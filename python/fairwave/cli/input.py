@@ -164,6 +164,22 @@ def refuse_other(file: Path, wanted: str, accepted: Sequence[str]) -> None:
         raise BadInputError(said) from None
 
 
+def use_laws(files: Sequence[Path] | None) -> None:
+    """Registers the laws and measures of each file."""
+    if files:
+        from fairwave.laws import load_laws
+
+        for file in files:
+            load_laws(file)
+
+
+def no_effect(option: str, others: Sequence[str]) -> BadInputError:
+    """The error for an option that has no effect without one of the others."""
+    return BadInputError(
+        f"{option} has no effect without {' or '.join(others)}: add it, or leave {option} out"
+    )
+
+
 def positive(name: str, value: int) -> int:
     """A count that must be 1 or more."""
     if value < 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import scenario, seeds
+from fairwave.cli.input import scenario, seeds, use_laws
 from fairwave.errors import BadInputError
 from fairwave.flow_groups import groups, kind
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairwave.advice import Advice
+    from fairwave.cli.declarations import CheckOptions
     from fairwave.defaults import Default
     from fairwave.scenario import Scenario
 
@@ -98,13 +99,15 @@ def show_names(what: str | None, *, json: bool) -> None:
         console.pairs(title, each or [("none", "")])
 
 
-def check_scenario(path: str, seed: int, settings: list[str], *, expand: bool, json: bool) -> None:
+def check_scenario(options: CheckOptions) -> None:
     """Checks a scenario and shows its load and its cost."""
     from fairwave.advice import activities, advise, refusal
     from fairwave.defaults import used_defaults
 
+    path, seed, expand, json = options.scenario, options.seed, options.expand, options.json
+    use_laws(options.laws)
     seeds(seed, 1)
-    read = scenario(path, settings)
+    read = scenario(path, options.settings)
     if not expand and not json and _is_network(path):
         _check_network(path, read, seed)
         return

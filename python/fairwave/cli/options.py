@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import typer
 
-from fairwave.cli import completing
+from fairwave.cli import completing, declarations
+from fairwave.cli.declarations import CheckOptions, RunOptions
+from fairwave.cli.input import no_effect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fairwave.cli.declarations import Declaration
+
+Options = TypeVar("Options", RunOptions, CheckOptions)
 
 
 def examples(*lines: str) -> str:
@@ -26,10 +34,45 @@ NAMES = "Names, files and this installation"
 OWN = "Your own laws"
 PANELS = (ASK, WHOLE, REAL, NAMES, OWN)
 
+
+def as_parameter(declared: Declaration) -> Any:
+    """What typer reads in the annotation of an option or argument."""
+    metavar = declared.metavar or None
+    if not declared.names:
+        return typer.Argument(metavar=metavar, help=declared.help)
+    positive, *others = declared.names
+    names = (f"{positive}/{others[0]}",) if others == [f"--no-{positive[2:]}"] else declared.names
+    complete = getattr(completing, declared.completing) if declared.completing else None
+    return typer.Option(*names, metavar=metavar, help=declared.help, autocompletion=complete)
+
+
+def as_command(kind: type[Options], work: Callable[[Options], None]) -> Callable[..., None]:
+    """A function for typer: its parameters are the fields of an options class, its docstring is that of `work`."""
+    parameters = []
+    for one in fields(kind):
+        wanted, declared = get_args(one.type)
+        if one.default_factory is not MISSING:  # typer has None for a list without values
+            wanted = wanted | None
+        annotation, default = Annotated[wanted, as_parameter(declared)], one.default
+        if default is MISSING:
+            default = inspect.Parameter.empty if one.default_factory is MISSING else None
+        parameters.append(
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+        )
+
+    def command(**given: Any) -> None:
+        work(kind(**{name: value for name, value in given.items() if value is not None}))
+
+    command.__name__, command.__doc__ = work.__name__, work.__doc__
+    command.__annotations__ = {}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions have any
+    return command
+
+
 # Typer reads these annotations at run time, under Python 3.10 too, hence Optional.
-ScenarioFile = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario, .toml or .json; - reads standard input.")
-]
+ScenarioFile = Annotated[str, as_parameter(declarations.SCENARIO)]
 ScenarioOrFolders = Annotated[
     list[str],
     typer.Argument(
@@ -38,65 +81,20 @@ ScenarioOrFolders = Annotated[
         "or more that `--out` left.",
     ),
 ]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of the scenario: flow.voice.count=20. Repeatable."
-    ),
-]
-Replications = Annotated[int, typer.Option("--replications", "-n", help="Independent runs per point.")]
-FirstSeed = Annotated[int, typer.Option(help="First seed.")]
+Settings = Annotated[list[str] | None, as_parameter(declarations.SETTINGS)]
+Replications = Annotated[int, as_parameter(declarations.REPLICATIONS)]
+FirstSeed = Annotated[int, as_parameter(declarations.FIRST_SEED)]
 RunSeed = Annotated[int, typer.Option(help="The seed.")]
-RunFolder = Annotated[Path | None, typer.Option(help="Folder for page and tables, as Parquet and CSV.")]
-RecordedFlows = Annotated[
-    list[str] | None,
-    typer.Option(help="Flows to record unit by unit and sample: voice[0]. Repeatable."),
-]
+RunFolder = Annotated[Path | None, as_parameter(declarations.RUN_FOLDER)]
+RecordedFlows = Annotated[list[str] | None, as_parameter(declarations.RECORDED_FLOWS)]
 HostCapture = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write every host's packets for Wireshark: pcapng.")
 ]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        help="Threads; all cores if left out. Runs have them first, and parts of a run where runs are fewer;"
-        " a run with laws in Python uses one."
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="ADDRESS",
-        help="Make the runs on the workers of a Dask scheduler: tcp://host:8786.",
-    ),
-]
-Laws = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--laws",
-        metavar="FILE.py",
-        help="Laws and measures of your own: a Python file, which is run. A scenario never runs one. Repeatable.",
-    ),
-]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--measures",
-        metavar="NAME,…",
-        help="Show these measures instead of the usual: mos,missed, loss.voice for one flow group, or all. "
-        "`fairwave list measures` names them. Repeatable.",
-        autocompletion=completing.measures,
-    ),
-]
-Groups = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--groups",
-        metavar="NAME,…",
-        help="Show these flow groups, or all. If left out: all of up to 20 groups; of more, counts per band and the "
-        "ten worst. Repeatable.",
-    ),
-]
+Threads = Annotated[int | None, as_parameter(declarations.THREADS)]
+Cluster = Annotated[str | None, as_parameter(declarations.CLUSTER)]
+Laws = Annotated[list[Path] | None, as_parameter(declarations.LAWS)]
+Measures = Annotated[list[str] | None, as_parameter(declarations.MEASURES)]
+Groups = Annotated[list[str] | None, as_parameter(declarations.GROUPS)]
 Relevant = Annotated[
     list[str] | None,
     typer.Option(
@@ -106,25 +104,8 @@ Relevant = Annotated[
         "'delay=20 ms', 'loss=1 %', 'goodput=5 %'. Repeatable. `docs/results.md` has the usual ones.",
     ),
 ]
-Require = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--require",
-        metavar="CONDITION",
-        help="A condition that the 95 % interval must meet: 'mos.voice >= 3.6', or next to a baseline "
-        "'mos.voice >= baseline - 0.1'. The exit status is 0 where all hold, "
-        "3 where one fails, 4 where one is undecided. Repeatable.",
-    ),
-]
-Baseline = Annotated[
-    str | None,
-    typer.Option(
-        "--baseline",
-        metavar="SCENARIO|FOLDER",
-        help="The scenario, or the folder of its runs, with which --require 'mos.voice >= baseline - 0.1' compares, "
-        "seed by seed.",
-    ),
-]
+Require = Annotated[list[str] | None, as_parameter(declarations.REQUIRE)]
+Baseline = Annotated[str | None, as_parameter(declarations.BASELINE)]
 RequiredClaims = Annotated[
     list[str] | None,
     typer.Option(
@@ -134,28 +115,11 @@ RequiredClaims = Annotated[
         "where one is undecided. Repeatable.",
     ),
 ]
-JUnit = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write the requirements as JUnit XML.")
-]
-FigureStyle = Annotated[
-    str | None,
-    typer.Option(
-        "--style",
-        metavar="STYLE,…",
-        help="How figures are drawn: paper, slides, mono, a Matplotlib style sheet, or several: paper,mono.",
-    ),
-]
-FigureFiles = Annotated[
-    str | None,
-    typer.Option(
-        "--figures",
-        metavar="FORMAT,…",
-        help="Formats of the figures' files: svg,png,pdf; svg,png if left out.",
-        autocompletion=completing.figures,
-    ),
-]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Take over a folder that holds something else.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Make very many runs without asking.")]
+JUnit = Annotated[Path | None, as_parameter(declarations.JUNIT)]
+FigureStyle = Annotated[str | None, as_parameter(declarations.FIGURE_STYLE)]
+FigureFiles = Annotated[str | None, as_parameter(declarations.FIGURE_FILES)]
+Overwrite = Annotated[bool, as_parameter(declarations.OVERWRITE)]
+Yes = Annotated[bool, as_parameter(declarations.YES)]
 LineKeyFile = Annotated[
     Path | None,
     typer.Option(
@@ -164,7 +128,7 @@ LineKeyFile = Annotated[
         help="A file with the key that both ends have. Or: the variable FAIRWAVE_KEY, or a prompt.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")]
+Json = Annotated[bool, as_parameter(declarations.JSON)]
 
 
 def given_options(context: typer.Context) -> list[str]:
@@ -198,20 +162,7 @@ def refuse_without(context: typer.Context, needed: Mapping[str, Sequence[str]]) 
     Raises:
         BadInputError: One is given without any of those.
     """
-    from fairwave.errors import BadInputError
-
     given = given_options(context)
     for option, others in needed.items():
         if option in given and not set(others) & set(given):
-            raise BadInputError(
-                f"{option} has no effect without {' or '.join(others)}: add it, or leave {option} out"
-            )
-
-
-def use_laws(files: list[Path] | None) -> None:
-    """Hands in the laws and measures of each file."""
-    if files:
-        from fairwave.laws import load_laws
-
-        for file in files:
-            load_laws(file)
+            raise no_effect(option, others)

@@ -1,49 +1,49 @@
 """Common forms of `fairwave run` and `fairwave check`, read without the library of the command line.
 
-That library takes longer to start than a small scenario takes to run. Here are the options that most commands use.
-Whatever else a command holds (another option, `--help`, a mistake) is left to the library, which knows all of it and
-says what is wrong. A test compares both ways.
+That library takes longer to start than a small scenario takes to run. Both read the options that `declarations` has.
+Whatever else a command holds (`--help`, short options joined with values, a mistake) is left to the library, which says
+what is wrong. A test compares both ways.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from fairwave.cli.declarations import CheckOptions, RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-RUN: dict[str, tuple[str, str]] = {
-    "--seed": ("seed", "number"),
-    "--replications": ("replications", "number"),
-    "-n": ("replications", "number"),
-    "--out": ("out", "path"),
-    "--record": ("record", "texts"),
-    "--set": ("settings", "texts"),
-    "--threads": ("threads", "number"),
-    "--measures": ("measures", "texts"),
-    "--require": ("require", "texts"),
-    "--no-page": ("page", "no"),
-    "--yes": ("yes", "flag"),
-    "--json": ("json", "flag"),
-}
-"""Options of `fairwave run`: the argument that each sets, and what it takes."""
+COMMANDS: dict[str, type[RunOptions | CheckOptions]] = {"run": RunOptions, "check": CheckOptions}
 
-CHECK: dict[str, tuple[str, str]] = {
-    "--seed": ("seed", "number"),
-    "--set": ("settings", "texts"),
-    "--expand": ("expand", "flag"),
-    "--json": ("json", "flag"),
+TAKES: dict[object, str] = {
+    bool: "flag",
+    int: "number",
+    int | None: "number",
+    str | None: "text",
+    Path | None: "path",
+    list[str]: "texts",
+    list[Path]: "paths",
 }
-"""Options of `fairwave check`."""
-
-COMMANDS = {"run": RUN, "check": CHECK}
+"""What an option takes, by the type of its field."""
 
 
 class _OtherError(ValueError):
     """Words that the library of the command line has to read."""
+
+
+def options_of(command: str) -> dict[str, tuple[str, str]]:
+    """The options of a command: for each name the field that it sets, and what it takes; `no` for a negated flag."""
+    found = {}
+    for one in fields(COMMANDS[command]):
+        kind, declared = get_args(one.type)
+        for name in declared.names:
+            found[name] = (one.name, "no" if name.startswith("--no-") else TAKES[kind])
+    return found
 
 
 def arguments(words: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
@@ -51,10 +51,10 @@ def arguments(words: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
     if not words or words[0] not in COMMANDS or "_FAIRWAVE_COMPLETE" in os.environ:
         return None
     found: dict[str, Any] = {}
-    rest = iter(words[1:])
+    rest, options = iter(words[1:]), options_of(words[0])
     try:
         for word in rest:
-            _take(word, rest, COMMANDS[words[0]], found)
+            _take(word, rest, options, found)
     except _OtherError:
         return None
     return (words[0], found) if "scenario" in found else None
@@ -72,18 +72,19 @@ def _take(word: str, rest: Iterator[str], options: dict[str, tuple[str, str]], f
     is_flag = takes in {"flag", "no"}
     if not takes or (equals and (is_flag or not name.startswith("--"))):
         raise _OtherError
-    if argument in found and takes not in {"texts", "flag"}:  # the library refuses a second value
-        raise _OtherError
+    has_one_sense = takes == "flag" and f"--no-{name[2:]}" not in options
+    if argument in found and takes not in {"texts", "paths"} and not has_one_sense:
+        raise _OtherError  # the library refuses a second value
     if is_flag:
         found[argument] = takes == "flag"
         return
     value = value if equals else next(rest, "")
     if not value or value.startswith("-") or (takes == "number" and not re.fullmatch("[0-9]{1,18}", value)):
         raise _OtherError
-    if takes == "texts":
-        found.setdefault(argument, []).append(value)
+    if takes in {"texts", "paths"}:
+        found.setdefault(argument, []).append(Path(value) if takes == "paths" else value)
     else:
-        found[argument] = int(value) if takes == "number" else Path(value)
+        found[argument] = int(value) if takes == "number" else Path(value) if takes == "path" else value
 
 
 def command(words: Sequence[str]) -> Callable[[], None] | None:
@@ -92,18 +93,15 @@ def command(words: Sequence[str]) -> Callable[[], None] | None:
     if read is None:
         return None
     name, given = read
-    path, seed, settings = given.pop("scenario"), given.pop("seed", 1), given.pop("settings", [])
-    json = given.pop("json", False)
 
     def work() -> None:
         if name == "check":
             from fairwave.cli.inspecting import check_scenario
 
-            check_scenario(path, seed, settings, expand=given.get("expand", False), json=json)
+            check_scenario(CheckOptions(**given))
             return
         from fairwave.cli.runs import run_scenario
 
-        runs, out, record = given.pop("replications", 1), given.pop("out", None), given.pop("record", [])
-        run_scenario(path, seed, runs, out, record, settings, given.pop("threads", None), json=json, **given)
+        run_scenario(RunOptions(**given))
 
     return work

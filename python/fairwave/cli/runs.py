@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairwave.cli import console, doubts
@@ -11,11 +12,14 @@ from fairwave.cli.input import (
     kept,
     layer_or_note,
     measure_names,
+    no_effect,
+    run_place,
     save,
     scenario,
     seeds,
     shown_groups,
     threads_or_all,
+    use_laws,
 )
 from fairwave.cli.inspecting import warn
 from fairwave.errors import BadInputError
@@ -23,121 +27,155 @@ from fairwave.flow_groups import describe_count, groups, is_clip, kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from fairwave.answers.conference import Call
+    from fairwave.ask.wording import Condition
+    from fairwave.cli.declarations import RunOptions
+    from fairwave.doubting import Plan
     from fairwave.results import Results
     from fairwave.scenario import Scenario
 
 
-def run_scenario(
-    path: str,
-    seed: int,
-    replications: int,
-    out: Path | None,
-    record: list[str],
-    settings: list[str],
-    threads: int | None,
-    *,
-    json: bool,
-    overwrite: bool = False,
-    page: bool = True,
-    captures: Sequence[str] = (),
-    patterns: Sequence[str] = (),
-    payload: bool = False,
-    qlog: Path | None = None,
-    qlog_flows: Sequence[str] = (),
-    stats: Path | None = None,
-    measures: Sequence[str] = (),
-    only: Sequence[str] = (),
-    speech: Path | None = None,
-    doubting: bool = False,
-    yes: bool = False,
-    require: Sequence[str] = (),
-    junit: Path | None = None,
-    style: str | None = None,
-    figures: str | None = None,
-    baseline: str | None = None,
-) -> None:
-    """Runs, and shows the results of flows and links."""
+@dataclass(frozen=True)
+class _Request:
+    """What the options ask for, read and checked before anything runs.
+
+    Attributes:
+        read: The scenario that runs, with everything that is recorded.
+        seeds: One seed per replication.
+        threads: How many threads; all cores if None.
+        names: Measures that `--measures` names.
+        groups: Flow groups that `--groups` names.
+        conditions: What `--require` asks for.
+        planned: What `--doubt` runs.
+        captures: Places with the files of `--capture`.
+        patterns: Places with the files of `--loss-pattern`.
+        clips: Flow groups whose clips the page shows.
+        pages: The layer that makes pages; None without one.
+        look: The style of figures, so long as the context lasts.
+        heard: The call that carries the recording of `--speech`.
+    """
+
+    read: Scenario
+    seeds: range
+    threads: int | None
+    names: list[str]
+    groups: list[str]
+    conditions: list[Condition]
+    planned: Plan | None
+    captures: list[tuple[str, str]]
+    patterns: list[tuple[str, str]]
+    clips: list[str]
+    pages: Any
+    look: AbstractContextManager[None]
+    heard: Any
+
+
+def run_scenario(options: RunOptions) -> None:
+    """Runs a scenario and shows the results of flows and links.
+
+    Raises:
+        BadInputError: An option cannot be used.
+        fairwave.ScenarioError: The scenario is wrong.
+        fairwave.RunError: A run was refused or failed.
+    """
+    if options.capture_payload and not (options.capture or options.out):
+        raise no_effect("--capture-payload", ("--capture", "--out"))
+    use_laws(options.laws)
+    with run_place(options.cluster):
+        _run(options, _check(options))
+
+
+def _check(options: RunOptions) -> _Request:
     from fairwave.capturing import CAPTURE_EXAMPLE, PATTERN_EXAMPLE
     from fairwave.cli import requiring
-    from fairwave.cli.patterns import (
-        logged_flows,
-        look_on,
-        pairs,
-        recorded_captures,
-        visible,
-        with_sessions,
-        write_qlog,
-        write_stats,
+    from fairwave.cli.patterns import logged_flows, pairs, visible, with_sessions
+
+    out, seed = options.out, options.seed
+    chosen, threads = seeds(seed, options.replications), threads_or_all(options.threads)
+    captures = pairs(options.capture, "--capture", CAPTURE_EXAMPLE)
+    patterns = pairs(options.loss_pattern, "--loss-pattern", PATTERN_EXAMPLE)
+    read = scenario(options.scenario, options.settings)
+    warn(read, seed)
+    names = measure_names(options.measures, read)
+    chosen_groups = shown_groups(options.groups, read, is_used=not options.json or bool(out and options.page))
+    has_baseline = options.baseline is not None
+    conditions = requiring.conditions(options.require, options.junit, read, has_baseline=has_baseline)
+    read = timed(read, names)
+    planned = doubts.afforded(
+        read, options.replications, seed, doubting=options.doubt, yes=options.yes, quiet=options.json
     )
+    visible(read, seed, captures, patterns)
+    logged_flows(read, seed, options.qlog, options.qlog_flow)
+    with_sessions(read, options.stats)
+    clips = streamed(read) if out else []
+    pages = None
+    if out and (options.page or clips):
+        needed = bool(clips or options.speech or options.style or options.figures)
+        pages = layer_or_note(needed=needed, quiet=options.json)
+    look = drawn_as(options.style, options.figures, pages, out if options.page else None)
+    read = _recorded(read, options.record, clips)
+    only_captured = options.capture_payload and bool(options.capture) and not out
+    heard = None
+    if options.speech and not only_captured:
+        heard = _spoken(read, options.speech, drawn=bool(out and options.page))
+    return _Request(
+        read, chosen, threads, names, chosen_groups, conditions, planned, captures, patterns, clips, pages, look, heard
+    )  # fmt: skip
+
+
+def _run(options: RunOptions, asked: _Request) -> None:
+    from fairwave.cli import requiring
+    from fairwave.cli.patterns import look_on, recorded_captures, write_qlog, write_stats
     from fairwave.folders import claimed
     from fairwave.runs.grid import Grid
 
-    asked = bool(style or figures)
-    chosen, threads = seeds(seed, replications), threads_or_all(threads)
-    wanted = pairs(captures, "--capture", CAPTURE_EXAMPLE)
-    lost = pairs(patterns, "--loss-pattern", PATTERN_EXAMPLE)
-    read = scenario(path, settings)
-    warn(read, seed)
-    names = measure_names(measures, read)
-    chosen_groups = shown_groups(only, read, is_used=not json or bool(out and page))
-    conditions = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
-    read = timed(read, names)
-    planned = doubts.afforded(read, replications, seed, doubting=doubting, yes=yes, quiet=json)
-    visible(read, seed, wanted, lost)
-    logged_flows(read, seed, qlog, qlog_flows)
-    with_sessions(read, stats)
-    clips = streamed(read) if out else []
-    pages = (
-        layer_or_note(needed=bool(clips or speech or asked), quiet=json) if out and (page or clips) else None
-    )
-    look = drawn_as(style, figures, pages, out if page else None)
-    read = _recorded(read, record, clips)
-    only_captured = payload and bool(captures) and not out
-    heard = _spoken(read, speech, drawn=bool(out and page)) if speech and not only_captured else None
-    with look, claimed(out, "run", read.name, overwrite=overwrite) if out else nullcontext():
+    out, json, seed, replications = options.out, options.json, options.seed, options.replications
+    read, heard, pages, threads = asked.read, asked.heard, asked.pages, asked.threads
+    with asked.look, claimed(out, "run", read.name, overwrite=options.overwrite) if out else nullcontext():
         keep = kept(out)
-        before = requiring.baseline_runs(baseline, conditions, chosen, threads, keep)
+        before = requiring.baseline_runs(options.baseline, asked.conditions, asked.seeds, threads, keep)
         with console.progress(f"{read.name} × {replications}", quiet=json) as progress:
-            results = Grid("run", heard.scenario if heard is not None else read, {}).run(
-                chosen, threads=threads, keep=keep, progress=progress
-            )
-        watched = pages.watch(read, results, clips, out) if pages and clips else []
-        doubted = doubts.made(read, planned, replications, seed, threads, keep, quiet=json)
+            grid = Grid("run", heard.scenario if heard is not None else read, {})
+            results = grid.run(asked.seeds, threads=threads, keep=keep, progress=progress)
+        watched = pages.watch(read, results, asked.clips, out) if pages and asked.clips else []
+        doubted = doubts.made(read, asked.planned, replications, seed, threads, keep, quiet=json)
         shown = None
-        if out and page and pages:
-            shown = _drawn(
-                pages, read, results, seed, out, watched, heard, quiet=json, names=names, only=chosen_groups,
+        if out and options.page and pages:
+            console.say("drawing …", quiet=json)
+            shown = pages.drawn(
+                read,
+                results,
+                seed,
+                out,
+                watched,
+                heard,
+                names=asked.names,
+                only=asked.groups,
                 doubted=doubted,
-            )  # fmt: skip
+            )
         if out and shown is None:
             save(results, out, read)
     results = heard.whole(results) if heard is not None else results
-    logged = (write_qlog(read, seed, qlog, qlog_flows, quiet=json) if qlog else {}) | (
-        write_stats(results, stats, quiet=json) if stats else {}
+    logged = (write_qlog(read, seed, options.qlog, options.qlog_flow, quiet=json) if options.qlog else {}) | (
+        write_stats(results, options.stats, quiet=json) if options.stats else {}
     )
     captured = look_on(
-        read, seed, wanted + recorded_captures(read, out), lost, payload=payload, quiet=json, speech=speech
-    )
-    required = requiring.met(conditions, results, before)
+        read, seed, asked.captures + recorded_captures(read, out), asked.patterns,
+        payload=options.capture_payload, quiet=json, speech=options.speech,
+    )  # fmt: skip
+    required = requiring.met(asked.conditions, results, before)
     if json:
-        document = run_document(read, results, names) | captured | logged | doubts.as_data(doubted)
+        document = run_document(read, results, asked.names) | captured | logged | doubts.as_data(doubted)
         console.document(document | requiring.as_data(required))
     else:
-        show(read, results, replications, names, chosen_groups)
+        show(read, results, replications, asked.names, asked.groups)
         doubts.show(doubted)
         for line in (*watched, *_left(out, shown, audio=heard is not None)):
             console.say(f"\n{line}")
-    requiring.settle(required, read.name, junit, json=json)
-
-
-def _drawn(pages: Any, *given: Any, quiet: bool, **named: Any) -> Path:
-    """Leaves the page of the run; arguments as for `fairwave_report.pages.drawn`."""
-    console.say("drawing …", quiet=quiet)
-    page: Path = pages.drawn(*given, **named)
-    return page
+    requiring.settle(required, read.name, options.junit, json=json)
 
 
 def _left(out: Path | None, page: Path | None, *, audio: bool) -> list[str]:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from fairwave.cli import console
-from fairwave.cli.input import positive, run_place
-from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples, use_laws
+from fairwave.cli.input import positive, run_place, use_laws
+from fairwave.cli.options import WHOLE, Cluster, Json, Laws, Replications, Threads, examples
 from fairwave.errors import BadInputError
 from fairwave.extras import need_all
 from fairwave.file_kinds import reader
