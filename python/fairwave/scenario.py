@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
@@ -17,7 +18,6 @@ from fairwave.plain_data import as_json, as_plain
 from fairwave.scenario_files import with_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from fairwave.results import Results
     from fairwave.runs.axes import Axes

@@ -11,7 +11,6 @@ from fairwave.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairwave.scenario import Scenario
     from fairwave_study.folder import Case
 
 VARIABLE, SEVERAL, FEEDBACK, COMPETING, ROUND_TRIPS = (

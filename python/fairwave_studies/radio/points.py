@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fairwave.runs.axes import Label
-    from fairwave.scenario import Scenario
     from fairwave_study.folder import Case
 
 HOME, WIFI_CALLS, WIFI_VIDEO, WIFI_SESSION = "home", "wifi-calls", "wifi-video", "wifi-session"
