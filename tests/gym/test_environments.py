@@ -1,4 +1,4 @@
-"""Environments as Gymnasium asks for them, and what simulators have done wrong for learned controllers."""
+"""Environments that follow Gymnasium, and known mistakes of simulators for learned controllers."""
 
 import warnings
 
@@ -29,7 +29,7 @@ def short(steers, **more):
 def test_gymnasium_s_checker_finds_nothing(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # It advises actions from -1 to 1 (ours are) and float32; float64 is what the policy within a run sees.
+        # It recommends actions from -1 to 1 (as here) and float32; the policy within a run receives float64.
         warnings.filterwarnings("ignore", message=".*render.*")
         check_env(make(short(make.steers), render_mode="rgb_array").unwrapped)
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def plain(steers):
-    """The plain rule that `policy` has without a file."""
+    """The default rule of `policy` without a file."""
     zeros = gym.Policy.zeros(steers)
     return zeros.with_parameters([0, 0, 0, -1, -1, -1, -2, 0, 0, -0.2, 0.05])
 

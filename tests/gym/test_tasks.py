@@ -1,4 +1,4 @@
-"""Tasks: files, ranges, and what is wrong with them."""
+"""Tasks: files, ranges, and their errors."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_ranges_are_drawn_within_their_bounds_and_logarithms_evenly():
     rates = np.array([float(one["link.a>b.rate"].split()[0]) for one in drawn])
     assert all(one["link.a>b.rate"].endswith("Mb/s") for one in drawn)
     assert (rates.min() >= 0.2, rates.max() <= 5) == (True, True)
-    # The median of even logarithms is the geometric mean: 1 Mb/s.
+    # The median of uniform logarithms is the geometric mean: 1 Mb/s.
     assert np.median(rates) == pytest.approx(1, rel=0.2)
     sizes = [one["link.a>b.queue.capacity.bytes"] for one in drawn]
     assert all(isinstance(one, int) and 8000 <= one <= 150000 for one in sizes)

@@ -1,4 +1,4 @@
-"""Controllers of one's own that pace, are told how fast segments are delivered, and hear when recovery has ended."""
+"""Custom controllers that pace, receive delivery rates, and learn the end of recovery."""
 
 import math
 
@@ -41,7 +41,7 @@ class Halving(fw.Controller):
 
 @fw.controller("sampled")
 class Sampled(Halving):
-    """Notes what it is told of deliveries."""
+    """Records its delivery samples."""
 
     def on_sample(self, path, sample, window):
         told.append(("sample", path, sample))
@@ -52,7 +52,7 @@ class Sampled(Halving):
 
 @fw.controller("steady-rate")
 class SteadyRate(fw.Controller):
-    """Sends at a steady rate whatever comes."""
+    """Sends at a constant rate in any case."""
 
     rate: float = fw.parameter(100.0, above=0, doc="Segments per second.")
 
@@ -108,7 +108,7 @@ def test_a_controller_that_paces_sends_at_its_rate_and_no_faster():
 def test_a_rate_that_is_none_is_refused_with_place_and_value(rate):
     @fw.controller("no-rate")
     class NoRate(Halving):
-        """Has no rate to answer."""
+        """Returns no rate."""
 
         def pacing(self, path, window):
             return rate
@@ -122,12 +122,12 @@ def test_a_rate_that_is_none_is_refused_with_place_and_value(rate):
 def test_a_controller_may_ask_for_marks_and_a_connection_may_refuse_them():
     @fw.controller("asks")
     class Asks(Halving):
-        """Wants its marks counted."""
+        """Requests a count of its marks."""
 
         marks = "accurate"
 
     class AsksWrongly(Halving):
-        """Wants what there is not."""
+        """Requests an unknown service."""
 
         marks = "some"
 

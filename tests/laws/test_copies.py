@@ -1,4 +1,4 @@
-"""A law written again in Python leaves the same tables as the built-in one, to the byte, under the same seeds."""
+"""A Python copy of a built-in law produces the same tables, to the byte, under the same seeds."""
 
 import pytest
 
@@ -50,7 +50,7 @@ BOTTLENECK = "topology.bottleneck"
 
 @pytest.fixture(autouse=True, scope="module")
 def copies():
-    """Handed in when they are needed, so that tests that go through all names are not about them."""
+    """Registered only when needed, so that tests over all names do not include them."""
     import law_copies  # noqa: F401
 
 

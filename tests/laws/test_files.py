@@ -1,4 +1,4 @@
-"""Laws on the command line: every command takes them from a file, and no scenario can."""
+"""Laws on the command line: every command loads them from a file, and no scenario can."""
 
 import json
 import subprocess

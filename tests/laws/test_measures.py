@@ -1,4 +1,4 @@
-"""Measures of one's own: found by name wherever one is asked for, null with a reason where they are not defined."""
+"""Custom measures: available by name everywhere, null with a reason if they are undefined."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from scenarios import CALLS
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
-    """Measures of one's own are shown everywhere: other tests must not see them."""
+    """Removes custom measures, because they appear everywhere and other tests must not see them."""
     yield
     for name in list(measures.OWN):
         del measures.OWN[name], measures.STANDARD[name]
@@ -145,7 +145,7 @@ def test_where_it_is_not_defined_it_is_null_with_the_reason(results):
 def test_other_answers(results, answer, value, reason):
     @fw.measure("fixed-answer")
     def fixed(run):
-        """Says the same each time."""
+        """Returns the same value each time."""
         return answer
 
     assert results.measured("fixed-answer").frame["value"].to_list() == [value] * 3
@@ -176,7 +176,7 @@ def test_ones_own_measure_is_shown_of_every_kind_of_group(traffic, tmp_path):
 
     @fw.measure("rows-seen", least=0)
     def rows_seen(run):
-        """Rows of the tables that tell of this group."""
+        """Rows of the tables about this group."""
         seen[run.group] = (run.conversations.height, run.transfers.height, run.completions.height)
         return float(run.flows.height)
 

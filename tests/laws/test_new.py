@@ -1,4 +1,4 @@
-"""`fairwave new`: what it writes works at once, and nothing is overwritten."""
+"""`fairwave new`: its files work immediately, and nothing is overwritten."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def nothing_is_left_behind():
-    """Measures of one's own are shown everywhere: other tests must not see them."""
+    """Removes custom measures, because they appear everywhere and other tests must not see them."""
     yield
     for name in list(measures.OWN):
         del measures.OWN[name], measures.STANDARD[name]

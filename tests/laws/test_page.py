@@ -1,4 +1,4 @@
-"""What `docs/extend.md` shows in Python runs, block after block, and what help teaches works."""
+"""The Python code in `docs/extend.md` runs, block after block, and the examples in help work."""
 
 import inspect
 import re
@@ -15,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "extend.md"
 
 @pytest.fixture(autouse=True)
 def nothing_is_left_behind():
-    """Measures of one's own are shown everywhere: other tests must not see them."""
+    """Removes custom measures, because they appear everywhere and other tests must not see them."""
     yield
     for name in list(measures.OWN):
         del measures.OWN[name], measures.STANDARD[name]

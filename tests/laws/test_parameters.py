@@ -1,4 +1,4 @@
-"""Parameters of laws of one's own: read, checked, listed and explained as those of built-in laws are."""
+"""Parameters of custom laws: read, checked, listed and explained like those of built-in laws."""
 
 import json
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""Disciplines of one's own that look at what waits: by flow, by class, with a victim of their own."""
+"""Custom disciplines that use the waiting packets: by flow, by class, with a custom victim."""
 
 import pytest
 
@@ -34,7 +34,7 @@ seen = {"exchanged": 0, "overflowed": 0, "averages": 0}
 
 @fw.discipline("round-robin")
 class RoundRobin(fw.Discipline):
-    """Flows take turns, and the one of which most waits loses its last packet."""
+    """Flows take turns, and the flow with most waiting data loses its last packet."""
 
     fifo = False
     by_flow = True
@@ -138,7 +138,7 @@ def test_a_discipline_answers_that_an_arrival_is_to_be_marked_and_sees_whether_i
 
     @fw.discipline("marking")
     class Marking(fw.Discipline):
-        """Marks every arrival, or what cannot be marked it drops."""
+        """Marks every arrival, or drops it if it cannot be marked."""
 
         marks = True
 
@@ -149,7 +149,7 @@ def test_a_discipline_answers_that_an_arrival_is_to_be_marked_and_sees_whether_i
     text = SCENARIO.replace("round-robin", "marking")
     results = fw.load(text).run()
     (link,) = (row for row in results.to_polars("links").to_dicts() if row["link"] == "r1>r2")
-    # No transport of this scenario asks for marks: what was to be marked was dropped.
+    # No transport of this scenario supports marks, so the discipline drops.
     assert codepoints == {"not-ect"}
     assert link["marked"] == 0
     assert link["dropped_early"] == link["arrivals"] > 0

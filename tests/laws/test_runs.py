@@ -1,4 +1,4 @@
-"""Runs of laws of one's own: the same bytes on any threads, an instance each, and kept runs that know their code."""
+"""Runs of custom laws: the same bytes on any threads, separate instances, and kept runs that depend on their code."""
 
 import threading
 
@@ -38,7 +38,7 @@ made = []
 
 @fw.loss_model("counted")
 class Counted(fw.LossModel):
-    """Loses a packet in a hundred, by its own numbers."""
+    """Loses a packet in a hundred, by its own random numbers."""
 
     def begin(self):
         made.append((threading.get_ident(), self))
@@ -161,7 +161,7 @@ def test_a_discipline_that_wants_to_be_woken_is():
 
     @fw.discipline("impatient")
     class Impatient(fw.Discipline):
-        """Drops what has waited for 20 ms."""
+        """Drops packets that have waited for 20 ms."""
 
         def begin(self, rate, packets, size):
             assert (rate, packets, size) == (2e6, 20, None)

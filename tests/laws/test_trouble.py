@@ -1,4 +1,4 @@
-"""Laws of one's own that fail: the run ends with law, method, simulated time and traceback, and nothing hangs."""
+"""Custom laws that fail: the run ends with law, method, simulated time and traceback, and nothing hangs."""
 
 import math
 import os
@@ -31,7 +31,7 @@ def run(**changes):
 
 
 def controller(name, **methods):
-    """A controller of which some methods are others."""
+    """A controller with some replaced methods."""
 
     def on_ack(self, path, window):
         window.congestion += 1
@@ -157,7 +157,7 @@ def discipline(name, **methods):
 
 
 def stale(self, now, buffer):
-    """Answers with the place of a packet that it has dropped."""
+    """Returns the position of a packet that it has dropped."""
     place = buffer.front()
     buffer.drop(place)
     return place

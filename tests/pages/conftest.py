@@ -1,4 +1,4 @@
-"""One page of each kind, small and made once; and a browser, where there is one."""
+"""One small page of each kind, made once, and a browser if there is one."""
 
 import os
 import shutil
@@ -84,7 +84,7 @@ def pages(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def launch():
-    """Starts a browser without a window; with the fonts of the machine, or with those that an environment offers."""
+    """Starts a headless browser, with the fonts of the machine or with the fonts of an environment variable."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="pages are not opened: playwright is not installed"
     )
@@ -109,17 +109,17 @@ def launch():
 
 @pytest.fixture(scope="session")
 def chromium(launch):
-    """A browser that runs without a window."""
+    """A headless browser."""
     return launch()
 
 
 MACHINES = {"wide": "DejaVuSans.ttf", "narrow": "STIXGeneral.ttf"}
-"""Two machines that have one font each, of those that Matplotlib brings."""
+"""Two machines with a single font each, from Matplotlib."""
 
 
 @pytest.fixture(scope="session")
 def machines(launch, tmp_path_factory):
-    """Name to a browser on a machine that has a single font."""
+    """Name to a browser on a machine with a single font."""
     browsers = {}
     for name, font in MACHINES.items():
         folder = tmp_path_factory.mktemp(f"fonts-{name}")
@@ -135,7 +135,7 @@ def machines(launch, tmp_path_factory):
 
 @pytest.fixture
 def opened(chromium, pages, tmp_path):
-    """Opens a page of a kind, alone in an empty folder: what it asks for and complains of is kept beside it."""
+    """Opens a page of a kind, alone in an empty folder, and records its requests and complaints."""
     contexts = []
 
     def open_page(kind, width=1440, scheme="light", script=None):

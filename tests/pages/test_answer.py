@@ -1,4 +1,4 @@
-"""What a page says first follows from the numbers: the band, the doubt, who is ahead and by how much."""
+"""A page's verdict follows from the numbers: the band, the doubt, the winner and its lead."""
 
 import re
 from dataclasses import replace
@@ -75,7 +75,7 @@ def test_an_interval_over_a_bound_leaves_it_undecided():
 
 
 def calls(scores, seeds=(1, 2, 3)):
-    """Runs whose calls have these opinion scores: transport to a score per seed."""
+    """Runs with these opinion scores of calls: transport to a score per seed."""
     results = made_up(tuple(scores), seeds, flows=2, shift=0.0)
     flows = results.to_polars("flows")
     wanted = [score for each in scores.values() for score in each for _ in range(2)]
@@ -243,7 +243,7 @@ def test_a_mean_outside_the_picture_lies_at_its_edge():
 
 
 def conference(scores):
-    """Runs of a call without a server: participant to the opinion score of what they see and hear, in each run."""
+    """Runs of a call without a server: participant to the opinion score of its received media, in each run."""
     names = list(scores)
     results = made_up(("udp",), range(1, 1 + len(scores[names[0]])))
     rows = [

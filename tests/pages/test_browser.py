@@ -1,4 +1,4 @@
-"""Pages in a browser: whole without their folder, for everybody, on a phone, in the dark; listening keeps its place."""
+"""Pages in a browser: self-contained, accessible, on a phone, in the dark; playback keeps its position."""
 
 import json
 import re
@@ -101,7 +101,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(opened, kind):
     page = opened(kind, 400).page
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert page.evaluate(WIDER) == []
-    # What is too wide scrolls by itself, and the first column stays where it is.
+    # Wide tables scroll separately, and the first column stays in place.
     for table in page.locator("section .scroll:has(> table)").all():
         if not table.is_visible():
             continue
@@ -111,7 +111,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(opened, kind):
         )
         assert abs(left) < 2
     sizes = page.evaluate(LETTERS)
-    # The only figure of a search is a chart, whose letters have the size of the page's.
+    # The only figure of a search is a chart, with letters of the page's size.
     assert sizes or kind == "find"
     assert min(sizes, default=12) > 8, "letters in pictures can be read"
 
@@ -182,7 +182,7 @@ def lines(page):
 
 
 def across(line, source, target, value):
-    """Along a line of places from one column to the other."""
+    """Interpolates along a line of positions from one column to the other."""
     import numpy as np
 
     columns = list(zip(*line, strict=True)) if line else [(0, 1e6), (0, 1e6)]
@@ -202,7 +202,7 @@ def test_changing_what_is_heard_keeps_the_place_in_the_sentence(listening):
         page.wait_for_timeout(120)
         page.keyboard.press(key)
         order.append(int(key))
-    started = page.evaluate("window.started")[1:]  # from where the place was chosen
+    started = page.evaluate("window.started")[1:]  # after the choice of the position
     assert len(started) == len(order)
     for (before, after), (was, now) in zip(pairwise(started), pairwise(order), strict=True):
         assert before["stopped"] - after["when"] < 0.02, "no gap and no echo"

@@ -1,4 +1,4 @@
-"""Figures that answer a pointer: value, zoom, legend, keys, and the still picture on paper and without scripts."""
+"""Interactive figures: value, zoom, legend, keys, and the still picture on paper and without scripts."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ SHA256 = {
     "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
     "LICENSE": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
 }
-"""Of the files in the npm package whose version and checksum the lab's lock file holds."""
+"""The files in the npm package with the version and checksum of the lab's lock file."""
 
 
 def test_uplot_is_that_of_the_lock_file_with_its_licence():
@@ -80,7 +80,7 @@ Object.defineProperty(window, "uPlot", {
 
 
 def charted(chromium, folder, panel):
-    """What uPlot draws of a panel: its data, undefined places as None, too, and the ends of the vertical axis."""
+    """uPlot's drawing of a panel: its data, undefined positions as None, and the ends of the vertical axis."""
     file = folder / "chart.html"
     file.write_text(
         '<!doctype html><meta charset="utf-8"><main><figure><script type="application/json" class="chart">'
@@ -108,7 +108,7 @@ def test_a_gap_goes_on_where_another_line_has_values(chromium, tmp_path):
     page = chromium.new_page()
     page.add_init_script(RECORD)
     page.goto(file)
-    # In the gap, the pointer has the value of the other line alone.
+    # In the gap, the pointer shows only the value of the other line.
     page.evaluate("() => drawn.at(-1).plot.setCursor({ left: drawn.at(-1).plot.valToPos(11, 'x'), top: 10 })")
     assert page.locator(".tip-box span").all_inner_texts() == ["without 3"]
     # uPlot joins values over `undefined` and ends a line at `null`.

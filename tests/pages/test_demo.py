@@ -13,7 +13,7 @@ from fairwave_report import demo
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "out"
-    # From the checkout, as `make demo` does it: the examples lie there.
+    # From the checkout with its examples, as `make demo` does it.
     demo.demo(out, replications=3)
     return out / "index.html"
 

@@ -26,7 +26,7 @@ LETTERS = "aWm0123456789äöüßŁéσγαβ±–−×·µ≤≥→↔√²₀�
 
 
 def boxes(machines, page, width):
-    """Where everything is in a page, on each machine."""
+    """Positions of all elements of a page, on each machine."""
     found = {}
     for name, browser in machines.items():
         opened = browser.new_page(viewport={"width": width, "height": 900})

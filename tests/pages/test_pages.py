@@ -1,4 +1,4 @@
-"""What pages of every kind hold: the answer first, every file within, every link alive."""
+"""Content of pages of every kind: the verdict first, every file embedded, every link valid."""
 
 import base64
 import re
@@ -64,7 +64,7 @@ def test_every_picture_says_what_is_to_be_seen(pages, kind):
 
 
 def offered(page):
-    """Name to content of the files that a page carries."""
+    """Name to content of the files in a page."""
     text = page.read_text(encoding="utf-8")
     found = re.findall(r'href="data:[^;,"]+;base64,([^"]*)" download="([^"]+)"', text)
     return {name: base64.b64decode(unquote_to_bytes(content)) for content, name in found}
@@ -129,7 +129,7 @@ def test_every_assumption_that_a_study_varies_is_told_as_a_factor(name):
 
 @pytest.mark.slow
 def test_the_page_of_the_demo_can_be_mailed(tmp_path, monkeypatch):
-    """With the demo's scenario and alternatives, and a recording that no coder makes shorter."""
+    """With the demo's scenario and alternatives, and an incompressible recording."""
     monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
     scenario = Path(__file__).parents[2] / "examples" / "contested-call.toml"
     words = (

@@ -1,4 +1,4 @@
-"""What pages are made of: places in recordings, files within a page, descriptions of pictures, ratings that part."""
+"""Parts of pages: positions in recordings, embedded files, descriptions of pictures, ratings that differ."""
 
 import base64
 import io

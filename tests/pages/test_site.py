@@ -1,4 +1,4 @@
-"""The site in a browser: nothing keeps anyone from reading its main pages, at two widths and in both themes."""
+"""The site in a browser: its main pages are accessible, at two widths and in both themes."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def site(request):
-    """The folder of the site; `FAIRWAVE_SITE` names one that is already there."""
+    """The folder of the site; `FAIRWAVE_SITE` names an existing one."""
     if ready := os.environ.get("FAIRWAVE_SITE"):
         return Path(ready).resolve()
     pytest.importorskip("sphinx", reason="the site is not built: sphinx is not installed")

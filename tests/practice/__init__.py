@@ -1,1 +1,1 @@
-"""Situations of voice, video, TCP and queues whose answer is known before anything is run."""
+"""Situations of voice, video, TCP and queues with answers that are known before any run."""

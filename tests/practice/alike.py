@@ -1,7 +1,7 @@
-"""Differences that count: two values are better, alike or undecided.
+"""Relevant differences: two values are better, alike or undecided.
 
-The answer of a comparison is a number here: 1 for higher, −1 for lower, 0 for alike, and 2 for undecided. What is
-expected follows from the two values and the smallest difference that counts: MOS 0.1, delay 10 ms, loss 0.5 points,
+A number encodes the outcome of a comparison: 1 for higher, −1 for lower, 0 for alike, and 2 for undecided. The
+expectation follows from the two values and the smallest relevant difference: MOS 0.1, delay 10 ms, loss 0.5 points,
 goodput 2 %.
 """
 
@@ -45,25 +45,25 @@ def _compared(key: str, *values: str) -> fairwave.Results:
 
 
 def _is(key: str, one: str, other: str, measure: str, group: str, relevant: Changes | None = None) -> float:
-    """How the first value of a key compares with the second."""
+    """Compares the first value of a key with the second."""
     return CODES[_compared(key, one, other).outcome(one, other, measure, group, relevant=relevant)]
 
 
 def _stars(key: str, *values: str) -> float:
-    """Values of the stream's goodput that the table marks as best."""
+    """Counts the values of the stream's goodput that the table marks as best."""
     results = _compared(key, *values)
     (line,) = lines(results, results.axes[0], "stream", [measures.goodput("stream")])
     return len(line.best)
 
 
 def _says(words: str, *values: str, relevant: Changes | None = None) -> float:
-    """Sentences of the answer about the call that have these words."""
+    """Counts the sentences of the verdict about the call with these words."""
     answer = _compared("flow.call.playout.delay", *values).answer("call", relevant=relevant)
     return sum(words in sentence for sentence in answer.sentences)
 
 
 def _verdict(mean: float, half: float, counts: float = 0.1) -> float:
-    """How a claim that the first of two MOS is higher comes out: 1 reproduced, −1 not reproduced, 0 alike, 2 undecided."""
+    """Judges a claim that the first of two MOS is higher: 1 reproduced, −1 not reproduced, 0 alike, 2 undecided."""
     # Five seeds on each side of the mean: Student's t with 9 degrees of freedom is 2.262.
     spread = half / 2.262 * np.sqrt(9)
     samples = mean + spread * np.array([-1, 1] * 5)
@@ -81,7 +81,7 @@ def _is_refused(text: str) -> bool:
 
 
 def _refused(*texts: str) -> float:
-    """How many of these `--relevant` refuses."""
+    """Counts the texts that `--relevant` refuses."""
     return sum(map(_is_refused, texts))
 
 
@@ -144,7 +144,7 @@ def _losses() -> Iterator[Situation]:
 
 
 def _lost(one: str, other: str, relevant: Changes | None) -> float:
-    """How the losses of two patterns compare."""
+    """Compares the losses of two patterns."""
     tables = [{"model": "pattern", "pattern": pattern} for pattern in (one, other)]
     labels = ["first", "second"]
     base = fairwave.Scenario.from_dict(

@@ -1,4 +1,4 @@
-"""Calls and files that come and go: how many there are, how many are turned away, and how long files take together."""
+"""Calls and files that arrive and leave: their number, the refused ones, and the completion time of concurrent files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from practice.situation import (
 )
 
 STAY = 10
-"""How long a call lasts, seconds, on the mean."""
+"""Mean duration of a call, seconds."""
 
 
 def situations() -> Iterator[Situation]:
@@ -31,7 +31,7 @@ def situations() -> Iterator[Situation]:
 
 
 def erlang_b(load: float, lines: int) -> float:
-    """The part of calls that find all lines taken (Erlang 1917): B(n) = A B(n − 1)/(n + A B(n − 1)), B(0) = 1."""
+    """Share of calls that find all lines busy (Erlang 1917): B(n) = A B(n − 1)/(n + A B(n − 1)), B(0) = 1."""
     blocked = 1.0
     for line in range(1, lines + 1):
         blocked = load * blocked / (line + load * blocked)
@@ -39,7 +39,7 @@ def erlang_b(load: float, lines: int) -> float:
 
 
 def _called(load: float, lines: int | None, seconds: float, lengths: str = "exponential") -> Outcome:
-    """Calls of a packet a second that arrive at random; no more than so many at once."""
+    """Calls of a packet per second with random arrivals, at most `lines` at once."""
     arrivals: Table = {
         "rate": f"{load / STAY:g} per s",
         "lasts": {"distribution": lengths, "mean": f"{STAY} s"},
@@ -56,7 +56,7 @@ def _blocked(load: float, lines: int, lengths: str) -> float:
 
 
 def _at_once() -> list[tuple[float, int]]:
-    """How long which number of calls was there after the warm-up, over an hour and a half, without a bound."""
+    """Time with each number of calls after the warm-up, over an hour and a half, without a limit."""
     outcome = _called(8, None, 5_500)
     begins, ends = outcome.values("flows", "start_s"), outcome.values("flows", "stop_s")
     changes = sorted([(time, 1) for time in begins] + [(time, -1) for time in ends])
@@ -101,8 +101,8 @@ def _calls() -> Iterator[Situation]:
 
 
 def _shared(load: float, size: Table | str, queue: Table) -> Outcome:
-    """Files that arrive at random and are handed over whole, over 2 Mb/s; `load` of the link with headers."""
-    # What waits for seconds is not to be sent again.
+    """Files with random arrivals that are handed over as a whole, over 2 Mb/s; `load` of the link with headers."""
+    # Waits of seconds must not cause retransmissions.
     whole = {
         "name": "tcp/newreno", "handshake": False, "initial-window": 5000, "delayed-ack": False, "initial-rto": "60 s", "min-rto": "60 s",
     }  # fmt: skip
@@ -115,7 +115,7 @@ def _shared(load: float, size: Table | str, queue: Table) -> Outcome:
 
 def _files() -> Iterator[Situation]:
     tail = {"discipline": "drop-tail", "capacity": {"packets": 5000}}
-    # As processor sharing has it: in turn, and without CoDel's drops.
+    # Processor sharing: in turn, and without CoDel's drops.
     turns = {"discipline": "fq-codel", "capacity": {"packets": 5000}, "target": "100 s", "interval": "200 s"}
     alone = 20_800 * 8 / 2e6 * 1e3
     drawn = {"distribution": "exponential", "mean": "20 kB"}

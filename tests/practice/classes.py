@@ -1,4 +1,4 @@
-"""Classes, policers, shapers and routes: what priority, weights and token buckets promise, and what a failover loses."""
+"""Classes, policers, shapers and routes: guarantees of priority, weights and token buckets, and losses of a failover."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def situations() -> Iterator[Situation]:
 
 
 def cobham(loads: list[float], millis: list[float], below: int) -> float:
-    """M/G/1 with priorities, packets of one length a class: mean wait of a class, ms (Cobham 1954).
+    """M/G/1 with priorities, packets of one length per class: mean wait of a class, ms (Cobham 1954).
 
     W_p = W₀ / ((1 − σ_{p−1})(1 − σ_p)) with W₀ = Σ ρ s/2 for constant service times s.
     """
@@ -74,7 +74,7 @@ def _priority() -> Iterator[Situation]:
 
 
 def _llq(per_mille_of_300: float) -> Outcome:
-    """Voice of so many per cent of what its policer lets through, beside a flood."""
+    """Voice at a percentage of its policer's rate, next to a flood."""
     classes = [
         {
             "name": "voice",

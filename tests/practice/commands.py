@@ -1,4 +1,4 @@
-"""Questions as commands: the regions that hold, the keys that differ, and the status that a build sees."""
+"""Questions as commands: the regions that hold, the keys that differ, and the exit status for a build."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import fairwave
 from practice.situation import IN_STEP, Situation, Table, cbr, exactly, link, near
 
 HOLDS, REFUSED, FAILS, UNDECIDED = 0, 2, 3, 4
-"""Exit status of a command whose conditions came to this."""
+"""Exit status of a command by the verdict of its conditions."""
 
 LOSS = ("--until", "loss.a <= 1")
 COUNTS = ("--vary", "flow.a.count=1..20")
 
 
 def scenario(rate: str = "1 Mb/s", delay: str = "10 ms", **flows: int) -> Table:
-    """Streams of 100 kb/s, so many in each group, over one link."""
+    """Streams of 100 kb/s over one link, with a number per group."""
     wire = link(rate, delay, packets=5)
     each = [cbr(name, "100 kb/s", 500, count=count) for name, count in (flows or {"a": 1}).items()]
     return {"name": "streams", "duration": "4 s", "hosts": IN_STEP, "link": [wire], "flow": each}
@@ -63,7 +63,7 @@ def status(command: str, *words: str, about: tuple[Table, ...] = (scenario(),)) 
 
 
 def told(command: str, *words: str, about: tuple[Table, ...] = (scenario(),)) -> Any:
-    """The document of a command."""
+    """The JSON document of a command."""
     return json.loads(_ran(command, tuple(map(json.dumps, about)), (*words, "--json"))[1])
 
 
@@ -72,7 +72,7 @@ def _found(*words: str, about: Table | None = None) -> Any:
 
 
 def _size(region: Table) -> int:
-    """How many whole numbers a region has."""
+    """The number of integers in a region."""
     return int(region["last"]) - int(region["first"]) + 1
 
 

@@ -35,7 +35,7 @@ def situations() -> Iterator[Situation]:
 
 
 def _took(size: int, preset: str | None) -> float:
-    """When a file of so many bytes was there over a bare CUBIC and a round trip of 100 ms, in milliseconds."""
+    """Completion time of a file over a bare CUBIC and a round trip of 100 ms, in milliseconds."""
     file = flow("file", "tcp/cubic", {"kind": "transfer", "size": f"{size} B"})
     wire = link("10 Gb/s", "50 ms", 2000)
     return 1e3 * ran(wire, file, 10, preset=preset, hosts=IN_STEP).mean("completions", "mean_s")
@@ -101,7 +101,7 @@ def _sizes() -> Iterator[Situation]:
 
 
 def _late(preset: str | None, column: str) -> float:
-    """The round trips that a trickle of single segments sees over 20 ms, in milliseconds."""
+    """The round trips of a trickle of single segments over 20 ms, in milliseconds."""
     trickle = {"kind": "cbr", "rate": "2560 b/s", "payload": "160 B", "phase": "zero"}
     record = {"round-trips": ["trickle"]}
     outcome = ran(
@@ -169,13 +169,13 @@ def normal(x: float) -> float:
 
 
 def lognormal(median: float, sigma: float, most: float) -> float:
-    """The mean of a lognormal distribution whose values above `most` are drawn again."""
+    """The mean of a lognormal distribution with values above `most` drawn again."""
     end = math.log(most / median) / sigma
     return median * math.exp(sigma * sigma / 2) * normal(end - sigma) / normal(end)
 
 
 def _page(**keys: Any) -> float:
-    """Mean bytes of a page: what a user reads in 10 000 s, a page per 100 s."""
+    """Mean bytes of a page, from a user who reads a page per 100 s for 10 000 s."""
     traffic = {"kind": "web", "reading": {"distribution": "constant", "mean": "99.87 s"}} | keys
     browsing = flow("browsing", "tcp/cubic", traffic)
     table = {"name": "page", "duration": "10000 s", "link": [link("1 Gb/s", "1 ms")], "flow": [browsing]}
@@ -203,7 +203,7 @@ def _weights(page: str | None) -> list[float]:
 
 
 def _pages() -> Iterator[Situation]:
-    # The mean of a lognormal number, whose values above 1000 count as 1000.
+    # The mean of a lognormal number with values above 1000 set to 1000.
     end = math.log(1000 / 76) / 0.73
     number = 76 * math.exp(0.73**2 / 2) * normal(end - 0.73) + 1000 * normal(-end)
     current = lognormal(22_000, 0.8, 2e6) + number * lognormal(5000, 2.0, 1e7)
@@ -245,7 +245,7 @@ def _scenario(flows: list[Table], **more: Any) -> fairwave.Scenario:
 
 
 def _count(flows: list[Table], name: str = "", **more: Any) -> float:
-    """How many defaults of that name `check` lists; of any name if it is left out."""
+    """Number of defaults with that name in `check`'s list; of all without a name."""
     return float(sum(name in (one.name, "") for one in used_defaults(_scenario(flows, **more))))
 
 

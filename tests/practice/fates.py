@@ -1,4 +1,4 @@
-"""What became of packets: counts that must add up, waiting that is no loss, and codecs that never pause."""
+"""Fates of packets: counts that must add up, waiting packets that are not lost, and codecs that never pause."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _flood(transport: str) -> Outcome:
 
 
 def _units(outcome: Outcome, *fates: str, **where: str) -> float:
-    """How many packets had one of these fates."""
+    """Counts the packets with one of these fates."""
     return sum(outcome.total("fates", "units", fate=fate, **where) for fate in fates)
 
 
 def _unaccounted(outcome: Outcome) -> float:
-    """Packets made less those with a fate, in all flows."""
+    """Packets made less packets with a fate, in all flows."""
     made = outcome.total("flows", "units_sent") + outcome.total("flows", "units_in_flight")
     return made - outcome.total("fates", "units")
 
@@ -65,14 +65,14 @@ def _network(name: str) -> Outcome:
 
 
 def _conversations(count: int, rate: str = "1500 kb/s", **more: object) -> Outcome:
-    """So many conversations over a link of this rate in each direction."""
+    """`count` conversations over a link of this rate in each direction."""
     wire = link(rate, "10 ms", 50)
     wire = wire | {"reverse": {"queue": wire["queue"]}}
     return ran(wire, flow("talk", "udp", {"kind": "conversation", **more}, count=count), 20)
 
 
 def _fitting(**more: object) -> float:
-    """The most conversations of which none has more than 0.5 % of its packets dropped or lost."""
+    """The most conversations with at most 0.5 % of packets dropped or lost in each."""
     low, high = 1, 64
     while high - low > 1:
         middle = (low + high) // 2
@@ -180,6 +180,6 @@ def _pinged() -> float:
 
 
 def _talking(codec: str) -> float:
-    """Packets of a party over those that it would send all the time, mean over 24 parties."""
+    """Packets of a party as a share of continuous sending, mean over 24 parties."""
     outcome = _conversations(12, codec=codec)
     return 100 * outcome.mean("flows", "packets_sent") / (20 / 0.02)

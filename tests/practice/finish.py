@@ -1,4 +1,4 @@
-"""How long a file takes: rounds of slow start, links, timeouts, and the end of a flight that is lost."""
+"""Completion time of a file: rounds of slow start, links, timeouts, and loss at the end of a flight."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from practice.situation import IN_STEP, Outcome, Situation, Table, exactly, flow
 SEGMENT = 1000
 
 AT_ONCE: Table = {"name": "tcp/newreno", "delayed-ack": False}
-"""Each segment is acknowledged at once: the window doubles each round trip."""
+"""Each segment is acknowledged immediately: the window doubles each round trip."""
 
 DELAYED: Table = {"name": "tcp/newreno", "delayed-ack": True, "ack-delay": "100 ms", "quick-acks": 0}
 """Each second segment is acknowledged, and each acknowledgement opens the window by one."""
@@ -28,7 +28,7 @@ def situations() -> Iterator[Situation]:
 def _sent(
     size: int, transport: Table, round_trip: float = 100, rate: str = "10 Gb/s", loss: str = "0"
 ) -> Outcome:
-    """A file of so many bytes over a round trip in milliseconds; the pattern says which packets there are lost, SYN first."""
+    """A file over a round trip in milliseconds; the pattern marks lost data packets, SYN first."""
     lost = {"model": "pattern", "pattern": loss, "repeat": False}
     wire = link(rate, f"{round_trip / 2:g} ms", 2000, loss=lost)
     return ran(wire, flow("file", transport, {"kind": "transfer", "size": f"{size} B"}), 20, hosts=IN_STEP)
@@ -37,12 +37,12 @@ def _sent(
 def _took(
     size: int, transport: Table, round_trip: float = 100, rate: str = "10 Gb/s", loss: str = "0"
 ) -> float:
-    """When all of it was there, in milliseconds."""
+    """Completion time in milliseconds."""
     return 1e3 * _sent(size, transport, round_trip, rate, loss).mean("completions", "mean_s")
 
 
 def doubling(segments: int, initial: int) -> int:
-    """Rounds of slow start that send so many segments, the window doubling in each."""
+    """Rounds of slow start for this number of segments, if the window doubles in each."""
     rounds, window, sent = 0, initial, 0
     while sent < segments:
         rounds, sent, window = rounds + 1, sent + window, 2 * window
@@ -114,7 +114,7 @@ def _over_links() -> Iterator[Situation]:
 
 
 def _lost(*places: int) -> str:
-    """A pattern that loses these packets of the way there, the SYN being the first."""
+    """A pattern that loses these forward packets; the SYN is the first."""
     return "".join("1" if place in places else "0" for place in range(1, max(places) + 1))
 
 

@@ -1,6 +1,6 @@
-"""ITU-T G.107 (06/2015) and what of G.107.1 delay and loss need, written from the Recommendations for these tests alone.
+"""ITU-T G.107 (06/2015) and G.107.1's parts for delay and loss, written from the Recommendations for these tests only.
 
-Defaults are those of G.107 Table 2. Times are milliseconds, losses percent.
+Defaults are those in G.107 Table 2. Times are milliseconds, losses percent.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def equipment(ie: float, bpl: float, loss: float, burst: float = 1.0) -> float:
 def r_factor(
     delay: float, loss: float = 0.0, ie: float = 0.0, bpl: float = 25.1, burst: float = 1.0
 ) -> float:
-    """R of a call whose echo has the delay mouth to ear: T = Ta = Tr/2."""
+    """R of a call with an echo delay equal to the mouth-to-ear delay: T = Ta = Tr/2."""
     no = _noise()
     ro = 15 - 1.5 * (SLR + no)
     terv = TELR - 40 * log10((1 + delay / 10) / (1 + delay / 150)) + 6 * exp(-0.3 * delay**2)

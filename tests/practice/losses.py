@@ -1,4 +1,4 @@
-"""Links that lose: how many, in what bursts, and nothing besides."""
+"""Lossy links: the number and bursts of losses, without side effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks: what L4S and classic flows get and wait for behind a coupled queue."""
+"""Marks: signals and waits of L4S and classic flows behind a coupled queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEGMENT = 1448
 
 @dataclass(frozen=True)
 class Side:
-    """One flow's mean of a kind: segments per second, round trip in seconds, the part of packets with a signal."""
+    """Mean values of one kind of flow: segments per second, round trip in seconds, the share of packets with a signal."""
 
     rate: float
     round_trip: float
@@ -38,7 +38,7 @@ def _sides(scalable: str) -> tuple[Side, Side]:
         | ({"rtt-virtual": "0 s"} if scalable == "prague" else {}),
     }
     queue = {"discipline": "dualpi2", "capacity": {"packets": 10_000}}
-    # The class tells the kinds apart in the table; no queue here looks at it.
+    # The class only distinguishes the kinds in the table; no queue here uses it.
     classes = {"classic": "tcp", "l4s": "other-udp"}
     flows = [
         flow(

@@ -146,7 +146,7 @@ def _two() -> Outcome:
 
 
 def _jain() -> float:
-    """One group, whose two senders are limited by their own links to 1 and 3 Mb/s."""
+    """One group with two senders, limited by their access links to 1 and 3 Mb/s."""
     access = [
         link(rate, "1 ms", 20) | {"from": f"s{place}", "to": "a"}
         for place, rate in enumerate(("1 Mb/s", "3 Mb/s"))

@@ -1,4 +1,4 @@
-"""Inputs that fairwave cannot use: what it suggests, how long the message is, and how the command ends."""
+"""Inputs that fairwave cannot use: its suggestion, the length of the message, and the exit status."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DUMP = json.dumps({"PeerConnections": {"1": {"stats": {"bytes": {"values": str([
 MISTAKEN = "\n".join(f"key{number} = {number}" for number in range(40))
 
 UNITS = {"kb/s": 1e-3, "Mb/s": 1.0, "Gb/s": 1e3, "ms": 1.0, "s": 1e3, "min": 6e4}
-"""Worth of a unit in Mb/s or ms."""
+"""Value of a unit in Mb/s or ms."""
 
 
 @cache
@@ -99,7 +99,7 @@ def _status(*words: str, environment: str = "") -> int:
 
 
 def _heeded() -> int:
-    """The exit status of a run in which `traffic` is what the message for `g711` suggests."""
+    """The exit status of a run with the `traffic` that the message for `g711` suggests."""
     traffic = re.search(r"`traffic = (\{.*?\})`", _refusal(flow__voice__traffic="g711"))
     return _status("run", "calls.toml", "--set", f"flow.voice.traffic={traffic[1]}") if traffic else -1
 
@@ -108,7 +108,7 @@ RATE, DELAY = "topology__bottleneck__rate", "topology__bottleneck__delay"
 
 
 def situations() -> Iterator[Situation]:
-    """The messages and what they suggest."""
+    """The messages and their suggestions."""
     for name, key, value, expected, unit, why in (
         ("bits", RATE, 2_000_000, 2, "Mb/s", "2 000 000 b/s"),
         ("voice-rate", RATE, 64_000, 0.064, "Mb/s", "64 000 b/s, one channel of G.711"),

@@ -1,4 +1,4 @@
-"""Opus: calls and sessions beside the factors that `docs/opus.md` publishes, with G.107.1's equation worked out by hand."""
+"""Opus: calls and sessions compared with the factors in `docs/opus.md`, by G.107.1's equation computed by hand."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def bpl(rate: int, *, fec: bool) -> float:
 
 
 def drop(rate: int, percent: float, *, fec: bool) -> float:
-    """By how much R falls with this loss."""
+    """Reduction of R by this loss."""
     return g107.equipment(ie(rate), bpl(rate, fec=fec), percent) - ie(rate)
 
 
 def voice(codec: str, percent: int = 0, *, fec: bool = True) -> float:
-    """R of a call 100 ms mouth to ear, of which packets are lost one by one."""
+    """R of a call of 100 ms mouth to ear with single losses."""
     loss = spread(100 // percent) if percent else None
     one = {"in-band-fec": fec} if codec.startswith("opus") else {}
     traffic = {"kind": "voice", "codec": codec, "always-on": True}

@@ -1,4 +1,4 @@
-"""The page that lists every situation: what is expected, what is allowed, and what was measured."""
+"""The page that lists every situation: the expected, allowed and measured values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Measured = Callable[[Situation], float]
 HEAD = ("asked", "expected", "allowed", "measured", "by")
 
 MEASURED = HEAD.index("measured")
-"""The column that runs decide; all others are what `tests/practice` says."""
+"""The column of measured values; all others come from `tests/practice`."""
 
 
 def page(situations: Sequence[Situation], measured: Measured) -> str:

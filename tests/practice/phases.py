@@ -1,4 +1,4 @@
-"""Sources that are not in step, though a scenario begins all of them at once."""
+"""Sources with different phases, although a scenario starts them at the same time."""
 
 from __future__ import annotations
 

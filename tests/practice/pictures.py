@@ -1,4 +1,4 @@
-"""What pictures show: ways after a failure, groups, times without data, and axes and colours that fit what counts."""
+"""Content of pictures: paths after a failure, groups, times without data, and axes and colours by relevance."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from practice.situation import Situation, about, exactly, flow, link, near
 
 @cache
 def two_lines() -> fairwave.Scenario:
-    """An office whose line is cut from 3 to 6 s; its packets take another line 0.3 s later."""
+    """An office with a line that is cut from 3 to 6 s; its packets take another line 0.3 s later."""
     return fairwave.load(
         json.dumps(
             {
@@ -56,13 +56,13 @@ def detours() -> tuple[int, int]:
 
 
 def share_of_colours(measure: measures.Measure, low: float, high: float) -> float:
-    """The part of the range of colours that two means take, %."""
+    """The part of the colour range between two means, %."""
     ends = grids.colour_ends(measure, [low, high])
     return 100 * (high - low) / (ends[1] - ends[0])
 
 
 def light_ends() -> int:
-    """Of two measures that should be high and two that should be low: maps whose light end is good."""
+    """Number of maps with a good light end, for two measures that should be high and two that should be low."""
     good = 0
     for one in (measures.mos("a"), measures.goodput("a"), measures.delay("a"), measures.loss("a")):
         colours = grids._directed(colormaps[style.HOUSE.map], one)
@@ -79,14 +79,14 @@ def decades(values: Sequence[float], least: float) -> float:
 
 
 def holes(*without: tuple[float, float]) -> pl.DataFrame:
-    """The points that break a line over 60 s in steps of 0.5 s, with these times left out."""
+    """The points that break a line over 60 s in steps of 0.5 s without these times."""
     times = [at / 2 for at in range(121) if not any(low < at / 2 < high for low, high in without)]
     rows = pl.DataFrame({"name": "link", "time_s": times, "value": 1.0})
     return figures.with_gaps(rows, "name", "time_s").filter(pl.col("value").is_null())
 
 
 def estimate_on_axis(capacity: float) -> float:
-    """The part of the axis that an estimate of 2 Mb/s takes next to a capacity, %."""
+    """The part of the axis that an estimate of 2 Mb/s uses next to a capacity, %."""
 
     def line(label: str, value: float, *, is_bound: bool) -> session._Line:
         return session._Line(label, pl.DataFrame({"time_s": [0.0, 1.0], "value": [value, value]}), is_bound)
@@ -97,13 +97,13 @@ def estimate_on_axis(capacity: float) -> float:
 
 
 def crowded() -> int:
-    """Pairs of names that cover each other: 25 nodes 40 apart, with names that are 58 wide."""
+    """Pairs of overlapping names: 25 nodes 40 apart, with names that are 58 wide."""
     points = {f"router{at:02}": (100.0 + 40 * (at % 5), 100.0 + 40 * (at // 5)) for at in range(25)}
     return labels.overlaps(labels.place(points, [], 11.0, 6.0, (0.0, 0.0, 800.0, 720.0)), 11.0)
 
 
 def named_groups() -> int:
-    """Of the four figures of how runs are spread, those that name the group."""
+    """Number of the four figures of distributions that name the group."""
     drawn = [made_up().plot("goodput.voice", kind=kind) for kind in ("ecdf", "box", "violin", "difference")]
     return sum(one.axes[0].get_title(loc="left").startswith("voice ") for one in drawn)
 

@@ -1,4 +1,4 @@
-"""Queues: how long they are, what they drop, and what disciplines that manage them promise."""
+"""Queues: their lengths, their drops, and the guarantees of active queue management."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _tiny() -> float:
 
 
 def periodic_tail(count: int, period: int, x: float) -> float:
-    """How probable it is that `count` streams, each a packet of time 1 per `period`, phases at random, leave more work than x.
+    """Probability that `count` streams, each a packet of time 1 per `period` at a random phase, leave more work than x.
 
     P(work > x) = Σ C(N, n) ((n − x)/D)ⁿ (1 − (n − x)/D)ᴺ⁻ⁿ (D − N + x)/(D − n + x) over x < n ≤ N.
     """
@@ -197,7 +197,7 @@ def _periodic_wait(count: int, period: int) -> float:
 
 
 def periodic_waits(count: int, period: int) -> list[float]:
-    """How long packets of each of `count` streams wait in 300 runs, ms: in step, a stream's packets all wait alike."""
+    """Waits of each of `count` streams in 300 runs, ms: in step, a stream's packets all wait equally long."""
     wire = link("8 Mb/s", "1 ms", 1000)
     streams = cbr(
         "streams", f"{8000 / period:g} kb/s", 1000, count=count, start={"from": "0 s", "to": f"{period} ms"}
@@ -373,7 +373,7 @@ ADSL_TIME, ADSL_WARMUP = 40, 10
 
 
 def _acknowledgements(kind: str) -> float:
-    """Acknowledgements per second that leave on the slow side: what is neither data nor a ping."""
+    """Acknowledgements per second that leave on the slow side: packets other than data and pings."""
     one = _adsl(kind)
     left = one.mean("links", "departures", link="a>b")
     others = one.total("flows", "packets_sent", group="upload") + one.total(

@@ -1,4 +1,4 @@
-"""Delay, loss and codecs: R and MOS beside the Recommendation."""
+"""Delay, loss and codecs: R and MOS compared with the Recommendation."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def call(
     packet: float = PACKET,
     **more: object,
 ) -> Outcome:
-    """One speaker who never pauses, over a path of `path` ms; a fixed playout has it heard after `ear` ms."""
+    """One speaker without pauses, over a path of `path` ms; a fixed playout sets the mouth-to-ear delay to `ear` ms."""
     traffic = {"kind": "voice", "codec": codec, "always-on": True, "packet-time": f"{packet:g} ms"}
     lost = {"model": "pattern", "pattern": loss} if isinstance(loss, str) else loss or {"model": "none"}
-    # An inter-continental path without jitter: fast enough for transmission not to matter.
+    # An inter-continental path without jitter: fast enough that transmission is negligible.
     wire = link("10 Gb/s", f"{path:g} ms", loss=lost)
     playout: str | Table = "neteq"
     if ear is not None:
-        # What is heard `ear` after it was spoken began to be sent when its packet was full.
+        # A packet is sent when it is full, so the playout delay is `ear` minus the packet time.
         playout = {"strategy": "fixed", "reference": "creation", "delay": f"{ear - packet:.6f} ms"}
     one = flow("call", "udp", traffic, playout=playout, concealment=concealment)
     return ran(wire, one, seconds, hosts=IN_STEP, **more)
@@ -60,12 +60,12 @@ def mos(**how: object) -> float:
 
 
 def spelled(codec: str) -> str:
-    """A codec's name as its standard has it."""
+    """A codec's name in its standard."""
     return codec.upper().replace("G7", "G.7")
 
 
 def spread(every: int, run: int = 1, times: int = 1) -> str:
-    """A loss pattern: `run` of `every` packets, side by side."""
+    """A loss pattern: `run` of `every` packets, consecutive."""
     return ("0" * (every - run) + "1" * run) * times
 
 
@@ -115,7 +115,7 @@ def _delay() -> Iterator[Situation]:
 
 
 def _solved(rating: float) -> float:
-    """The longest whole number of milliseconds at which G.711 without losses has this R."""
+    """The longest integer delay in milliseconds at which G.711 without losses has this R."""
     return float(max(ear for ear in range(1, 500) if g107.r_factor(ear) >= rating))
 
 
@@ -288,14 +288,14 @@ def _window() -> Iterator[Situation]:
 
 
 def _jittered(most: int) -> Outcome:
-    """A call whose packets are held back at random for up to `most` ms, over 20 ms, as receivers play it by default."""
+    """A call with random send delays of up to `most` ms, over 20 ms, with the default playout."""
     traffic = {"kind": "voice", "always-on": True}
     hosts = {"clock-skew": "0 ppm", "send-jitter": f"{most} ms"}
     return ran(link("10 Gb/s", "20 ms"), flow("call", "udp", traffic), 120, hosts=hosts, warmup="20 s")
 
 
 def _uplink(queue: Table) -> Outcome:
-    """A call beside an upload on 1 Mb/s."""
+    """A call next to an upload on 1 Mb/s."""
     wire = link("1 Mb/s", "20 ms", queue=queue)
     flows = [flow("call", "udp", {"kind": "voice", "always-on": True}), flow("upload", "tcp/sack", "bulk")]
     return ran(wire, flows, 90, warmup="20 s")

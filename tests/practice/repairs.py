@@ -1,4 +1,4 @@
-"""What repairs losses, and what looks like one: redundancy, copies, packets that overtake, playout."""
+"""Repair of losses, and effects that resemble losses: redundancy, copies, reordering, playout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BACK: Table = {
     "duplicate": {"share": 0.0},
     "reorder": {"share": 0.0, "by": "1 ms"},
 }
-"""A sound way back for acknowledgements."""
+"""A lossless return path for acknowledgements."""
 
 SECONDS = 400
 PACKETS = SECONDS * 100
@@ -42,7 +42,7 @@ def situations() -> Iterator[Situation]:
 
 
 def _left(loss: Table, copies: int) -> float:
-    """The share of packets that stays lost although each repeats so many before it, percent."""
+    """The share of packets that stays lost although each repeats `copies` packets before it, percent."""
     stream = cbr("stream", "80 kb/s", 100)
     stream["transport"] = {"name": "udp", "header": "0 B", "redundancy": copies}
     outcome = ran(link("10 Mb/s", "5 ms", loss=loss), stream, SECONDS, hosts=IN_STEP)
@@ -53,7 +53,7 @@ def _redundancy() -> Iterator[Situation]:
     random: Table = {"model": "bernoulli", "rate": 0.1}
     for copies in (1, 2):
         left = 0.1 ** (copies + 1)
-        # Neighbours share datagrams: at most that many times as variable as independent ones.
+        # Adjacent packets share datagrams: at most that many times the variance of independent ones.
         off = 400 * sqrt((2 * copies + 1) * left / PACKETS)
         yield Situation(
             f"repair/redundancy-{copies}", f"10 % lost at random, each packet repeats the {copies} before it: packets that stay lost", "%",
@@ -81,7 +81,7 @@ def _redundancy() -> Iterator[Situation]:
 
 
 def _doubled(transport: Table | str, traffic: Table | str) -> Outcome:
-    """A path on which each tenth packet comes twice."""
+    """A path that duplicates each tenth packet."""
     wire = link("10 Mb/s", "25 ms", duplicate={"share": 0.1}, reverse=BACK)
     return ran(wire, flow("stream", transport, traffic), 60, hosts=IN_STEP)
 
@@ -106,7 +106,7 @@ def _copies() -> Iterator[Situation]:
 
 
 def _overtaken(by: str, delay: str = "1 ms", **keys: object) -> Outcome:
-    """A segment each 10 ms, of which one in a hundred comes so much later."""
+    """A segment each 10 ms; one in a hundred arrives later by `by`."""
     wire = link("10 Mb/s", delay, reorder={"share": 0.01, "by": by}, reverse=BACK)
     transport = {"name": "tcp/newreno", "delayed-ack": False, "initial-window": 100} | keys
     stream = flow("stream", transport, {"kind": "cbr", "rate": "80 kb/s", "payload": "100 B"})
@@ -114,7 +114,7 @@ def _overtaken(by: str, delay: str = "1 ms", **keys: object) -> Outcome:
 
 
 def _again_per_late() -> float:
-    """Segments sent again for each that more than three overtook."""
+    """Retransmitted segments per segment that more than three overtook."""
     outcome = _overtaken("45 ms")
     return outcome.total("flows", "packets_retransmitted") / outcome.total("links", "reordered", link="a>b")
 
@@ -144,7 +144,7 @@ def _overtaking() -> Iterator[Situation]:
 
 
 def _late(jitter: Table, offset: float) -> float:
-    """Packets of a call that come after they are to be played, so many ms after they were made, over a path of 10 ms, percent."""
+    """Packets of a call that arrive after their playout, `offset` ms after they were made, over a path of 10 ms, percent."""
     call = flow(
         "call", "udp", {"kind": "voice", "codec": "g711", "always-on": True},
         playout={"strategy": "fixed", "delay": f"{offset:g} ms", "reference": "creation"},
@@ -166,7 +166,7 @@ def _playout() -> Iterator[Situation]:
         "repair/playout-enough", "The same played after 31 ms", "%",
         *exactly(0), "nothing takes longer", partial(_late, {"model": "uniform", "up-to": "20 ms"}, 31),
     )  # fmt: skip
-    # A Gaussian's size below three deviations, beyond two.
+    # Probability that a Gaussian's size is below three deviations and above two.
     within = erf(3 / sqrt(2))
     late = (within - erf(2 / sqrt(2))) / within
     yield Situation(

@@ -1,4 +1,4 @@
-"""Who gets what: fair queues, flows that share one by chance, acknowledgements on a narrow way back, small buffers."""
+"""Shares: fair queues, random sharing of a queue, acknowledgements on a narrow return path, small buffers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def situations() -> Iterator[Situation]:
 
 
 def max_min(demands: list[float], capacity: float) -> list[float]:
-    """What each gets if nobody can have more without somebody having less who has no more: the least demands first."""
+    """Max-min fair shares: nobody can get more without a loss for a flow with an equal or smaller share. Least demands
+    first.
+    """
     shares, left = dict.fromkeys(range(len(demands)), 0.0), capacity
     for done, place in enumerate(sorted(shares, key=lambda place: demands[place])):
         shares[place] = min(demands[place], left / (len(demands) - done))
@@ -47,7 +49,7 @@ DEMANDS = [1.0, 3.0, 8.0, 8.0]
 
 @cache
 def _served(discipline: str) -> list[float]:
-    """What streams of these rates get of 10 Mb/s, in Mb/s."""
+    """Rates that streams of these demands get from 10 Mb/s, in Mb/s."""
     streams = [cbr(f"s{place}", f"{demand:g} Mb/s") for place, demand in enumerate(DEMANDS)]
     wire = link("10 Mb/s", "5 ms", queue={"discipline": discipline, "capacity": {"packets": 200}})
     outcome = ran(*apart(wire, streams), 20, warmup="5 s")
@@ -69,7 +71,9 @@ def _max_min() -> Iterator[Situation]:
 
 
 def _lot(kind: str) -> Outcome:
-    """Three links of 10 Mb/s with FQ-CoDel; one flow over all of them, one over the first, four over the second, one over the third."""
+    """Three links of 10 Mb/s with FQ-CoDel; one flow over all of them, one over the first, four over the second, one over
+    the third.
+    """
     queue = {"discipline": "fq-codel", "capacity": {"packets": 500}}
     hops = [
         link("10 Mb/s", "1 ms", queue=queue) | {"from": f"n{hop}", "to": f"n{hop + 1}"} for hop in range(3)
@@ -127,7 +131,7 @@ FLOWS, QUEUES, RUNS = 100, 1024, 60
 
 
 def _sharing_a_queue() -> float:
-    """Flows of a hundred that get clearly less than the middle one, on the mean."""
+    """Mean number of flows of a hundred with clearly less than the median."""
     streams = cbr("streams", "200 kb/s", 250, count=FLOWS, start={"from": "0 s", "to": "10 ms"})
     queue = {
         "discipline": "fq-codel",
@@ -152,7 +156,7 @@ def _by_chance() -> Iterator[Situation]:
 
 
 def _acknowledged(back: str, delayed: bool) -> float:
-    """Mb/s of a transfer over 10 Mb/s whose acknowledgements of 40 B come back over so much."""
+    """Mb/s of a transfer over 10 Mb/s with a return path of rate `back` for its acknowledgements of 40 B."""
     queue = {"discipline": "drop-tail", "capacity": {"packets": 1000}}
     wire = link("10 Mb/s", "10 ms", reverse={"rate": back, "queue": queue, "loss": {"model": "none"}})
     transport: Table = {"name": "tcp/newreno", "receiver-window": 60, "delayed-ack": delayed}
@@ -164,7 +168,7 @@ def _rate(outcome: Outcome) -> float:
 
 
 def _beside_upload(discipline: str) -> float:
-    """Mb/s of a download of window 20 over 10 Mb/s and 40 ms, whose acknowledgements wait behind an upload on 1 Mb/s."""
+    """Mb/s of a download of window 20 over 10 Mb/s and 40 ms with acknowledgements behind an upload on 1 Mb/s."""
     up = {"discipline": discipline, "capacity": {"bytes": 50_000}}
     wire = link("10 Mb/s", "20 ms", reverse={"rate": "1 Mb/s", "queue": up, "loss": {"model": "none"}})
     download = flow("down", {"name": "tcp/newreno", "receiver-window": 20, "delayed-ack": False}, "bulk")

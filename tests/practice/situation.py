@@ -1,7 +1,7 @@
-"""What a situation is, and the short way to write its scenario.
+"""Situations, and short ways to write their scenarios.
 
-A situation is a question that has an answer from a standard, a formula or plain experience. What is expected is worked
-out here, from the source that is named, without fairwave: only what is measured comes from it.
+A situation is a question with an answer from a standard, a formula or plain experience. The expected value is computed
+here from the named source without fairwave. Only the measured value comes from fairwave.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fairwave.answers.results_api import answer
 Table = dict[str, Any]
 
 IN_STEP: Table = {"clock-skew": "0 ppm", "send-jitter": "0 s"}
-"""Hosts without clock skew and send jitter: where an answer is exact, they would be noise."""
+"""Hosts without clock skew and send jitter, which would be noise in exact answers."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Situation:
 
     Attributes:
         key: Area and name, `voice/twelve-calls-fit`.
-        asked: The question, as one would ask it.
-        unit: Of all numbers, empty for plain ones.
-        expected: The answer.
-        low: The least that is allowed.
-        high: The most that is allowed.
+        asked: The question in plain words.
+        unit: Unit of all numbers, empty for plain ones.
+        expected: The expected value.
+        low: The least allowed value.
+        high: The greatest allowed value.
         source: The standard, the formula or the experience.
-        measured: Asks fairwave.
+        measured: Measures the value with fairwave.
     """
 
     key: str
@@ -53,27 +53,27 @@ class Situation:
 
 
 def exactly(expected: float) -> tuple[float, float, float]:
-    """Expected, least and most: nothing but rounding is allowed."""
+    """Expected, least and greatest value: only rounding is allowed."""
     return expected, expected - 1e-9 * max(1.0, abs(expected)), expected + 1e-9 * max(1.0, abs(expected))
 
 
 def near(expected: float, by: float) -> tuple[float, float, float]:
-    """Expected, least and most: so much off, in the answer's own unit."""
+    """Expected, least and greatest value, with an absolute tolerance."""
     return expected, expected - by, expected + by
 
 
 def about(expected: float, part: float) -> tuple[float, float, float]:
-    """Expected, least and most: so much off, as a part of what is expected."""
+    """Expected, least and greatest value, with a relative tolerance."""
     return near(expected, abs(expected) * part)
 
 
 def between(expected: float, low: float, high: float) -> tuple[float, float, float]:
-    """Expected, least and most, as given."""
+    """Expected, least and greatest value, as given."""
     return expected, low, high
 
 
 def link(rate: str, delay: str, packets: int = 1000, **more: Any) -> Table:
-    """A link from a to b, drop-tail unless `queue` says otherwise; nothing is lost on the way back."""
+    """A link from a to b with drop-tail unless `queue` is given, and a lossless return path."""
     queue = {"discipline": "drop-tail", "capacity": {"packets": packets}}
     back = {"queue": queue, "loss": {"model": "none"}}
     return {"from": "a", "to": "b", "rate": rate, "delay": delay, "queue": queue, "reverse": back} | more
@@ -91,7 +91,7 @@ def cbr(name: str, rate: str, payload: int = 1000, **more: Any) -> Table:
 
 
 def in_step(stream: Table) -> Table:
-    """The same stream, beginning exactly at its start."""
+    """The same stream with its first packet exactly at its start."""
     return {**stream, "traffic": {**stream["traffic"], "phase": "zero"}}
 
 
@@ -109,7 +109,7 @@ def poisson(name: str, per_second: float, payload: int = 1000) -> Table:
 
 
 def apart(bottleneck: Table, flows: Table | list[Table]) -> tuple[list[Table], list[Table]]:
-    """The bottleneck from a to b and flows whose senders are hosts of their own, close to a."""
+    """The bottleneck from a to b, and flows with a separate sending host each, close to a."""
     links, moved = [bottleneck], []
     for one in flows if isinstance(flows, list) else [flows]:
         host = f"{one['name']}-{{i}}"
@@ -135,12 +135,12 @@ class Outcome:
         self._results = results
 
     def rows(self, table: str, **where: Any) -> list[Table]:
-        """The rows whose columns have these values."""
+        """The rows with these values in their columns."""
         rows = self._results.tables[table].to_pylist()
         return [row for row in rows if all(row[column] == value for column, value in where.items())]
 
     def values(self, table: str, column: str, **where: Any) -> list[float]:
-        """A column of those rows; what is not defined is NaN."""
+        """A column of those rows; undefined values are NaN."""
         columns = self._results.tables[table].select([column, *where]).to_pydict()
         chosen = [
             value
@@ -167,7 +167,7 @@ class Outcome:
         return str(answer(self._results, group).sentences[0])
 
     def share(self, part: str, whole: str, table: str = "flows", **where: Any) -> float:
-        """Sum of a column over that of another."""
+        """Sum of a column divided by the sum of another."""
         return self.total(table, part, **where) / self.total(table, whole, **where)
 
 
@@ -185,7 +185,7 @@ def ran(
     preset: str | None = "rfc",
     **more: Any,
 ) -> Outcome:
-    """What becomes of these flows over these links; each scenario is run once, however often it is asked for.
+    """Runs these flows over these links. Each scenario runs once, for any number of requests.
 
     The preset is `rfc`, so that protocol arithmetic has small numbers. `preset=None` leaves the preset out.
     """

@@ -1,4 +1,4 @@
-"""Sources by the book, losses by rate and run, games with a block code, adaptive streams, codecs by their numbers."""
+"""Textbook sources, losses by rate and run, exercises with a block code, adaptive streams, codecs by their numbers."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _streams() -> Iterator[Situation]:
         "source/stream-fits", "BOLA with rates of 1, 2, 4 Mb/s over 10 Mb/s: stalls", "",
         *exactly(0), "the link carries every rate", lambda: session("bola", "10 Mb/s", "stalls"),
     )  # fmt: skip
-    # BOLA's buffer stays where two neighbouring rungs are worth the same, and what comes fills exactly what plays.
+    # BOLA's buffer stays at the level at which two adjacent rungs have equal value, and downloads balance playback.
     yield Situation(
         "source/stream-share", "BOLA over 3 Mb/s: mean rate of its segments", "Mb/s",
         *near(2.9, 0.25), "between 2 and 4 Mb/s in such turns that the link is full, headers and start-up taken off",

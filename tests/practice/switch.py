@@ -1,4 +1,4 @@
-"""A switch that marks: DCTCP at one threshold, and what marks spare."""
+"""A switch that marks: DCTCP with one threshold, and the benefit of marks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def situations() -> Iterator[Situation]:
 
 
 def switch(threshold: int) -> Table:
-    """RED with one threshold for both, of the queue as it is, that marks and does not drop."""
+    """RED with equal thresholds on the instantaneous queue, which marks and does not drop."""
     return {
         "discipline": "red", "min-threshold": threshold, "max-threshold": threshold, "weight": 1.0, "mean-packet": "1040 B",
         "ecn": True, "harddrop": False, "capacity": {"packets": 400},
@@ -53,12 +53,12 @@ def _queue(flows: int, column: str) -> float:
 
 
 def amplitude(flows: int) -> float:
-    """By how much the queue swings, packets: Alizadeh et al. 2010, Eq. (8)."""
+    """Amplitude of the queue, packets: Alizadeh et al. 2010, Eq. (8)."""
     return sqrt(2 * flows * (PATH + THRESHOLD)) / 2
 
 
 def marked_part(flows: int) -> float:
-    """α, the part that is marked: α² (1 − α/4) = (2 W + 1)/(W + 1)², W = (C·RTT + K)/N (Alizadeh et al. 2010, Eq. (6))."""
+    """α, the marked share: α² (1 − α/4) = (2 W + 1)/(W + 1)², W = (C·RTT + K)/N (Alizadeh et al. 2010, Eq. (6))."""
     window = (PATH + THRESHOLD) / flows
     wanted, low, high = (2 * window + 1) / (window + 1) ** 2, 0.0, 1.0
     while high - low > 1e-12:

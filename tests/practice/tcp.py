@@ -1,4 +1,4 @@
-"""TCP and TFRC: windows, what losses leave of their rates, and how flows share a link."""
+"""TCP and TFRC: windows, rates under loss, and shares of a link."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _saw(packets: int, transport: str | Table = "tcp/newreno", seconds: float = 
 
 
 def sawtooth_use(k: float) -> float:
-    """Share of a link that halving leaves used, with a buffer of k bandwidth-delay products."""
+    """Utilisation of a link by a halving control, with a buffer of k bandwidth-delay products."""
     if k >= 1:
         return 1.0
     low = (1 + k) / 2
@@ -238,7 +238,7 @@ def _formulas() -> Iterator[Situation]:
 
 
 def _periodic(period: int, round_trip_ms: int, seconds: int) -> float:
-    """The mean window of CUBIC where one segment of so many is lost."""
+    """The mean window of CUBIC with one lost segment per `period`."""
     pattern = {"model": "pattern", "pattern": "0" * (period - 1) + "1"}
     wire = link("10 Gb/s", f"{round_trip_ms / 2:g} ms", 100_000, loss=pattern)
     transport = {"name": "tcp/cubic", "initial-threshold": 100}
@@ -262,7 +262,7 @@ def _cubic() -> Iterator[Situation]:
 
 
 def _dumbbell(groups: list[tuple[str, int, str, str]], seconds: float = 100, packets: int = 80) -> Outcome:
-    """Groups of so many flows, each with a delay of its senders' links and a transport, over 10 Mb/s and 10 ms."""
+    """Groups of flows over 10 Mb/s and 10 ms, each with a size, a delay of its senders' links and a transport."""
     flows = [
         {
             "name": name, "count": count, "transport": transport, "traffic": "bulk", "start": {"from": "0 s", "to": "2 s"},

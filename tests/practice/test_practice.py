@@ -1,4 +1,4 @@
-"""Fairwave answers as standards, formulas and experience do, and the page lists all that it is asked."""
+"""Fairwave agrees with standards, formulas and experience, and the page lists all questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts: gaps that means hide, codecs without a rating, delay beside packets missed, undecided means."""
+"""Verdicts: gaps that means hide, codecs without a rating, delay in addition to missed packets, undecided means."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ P59 = "ITU-T P.59 Table 1: both parties are silent for 0.508 s on average; a lon
 
 
 def lost_in_a_row(packets: int, *, times: int = 1, packet: int = 20, seconds: int = 20) -> Outcome:
-    """A call whose network loses so many packets one after another, once or several times, evenly apart."""
+    """A call over a network with runs of lost packets, once or several times, evenly spaced."""
     each = seconds * 1000 // packet // times
     pattern = ("0" * (each // 2) + "1" * packets).ljust(each, "0")
     return call(loss=pattern, packet=packet, seconds=seconds)
@@ -38,19 +38,19 @@ def gap(packets: int, **how: int) -> float:
 
 
 def place(outcome: Outcome, group: str = "call") -> float:
-    """Which word the verdict begins with: 0 good, 1 fair, 2 poor; −1 for none of them."""
+    """The first word of the verdict: 0 good, 1 fair, 2 poor; −1 for none of them."""
     first = outcome.verdict(group)
     found = [at for at, band in enumerate(BANDS) if f" {band}:" in first]
     return float(found[0]) if found else -1.0
 
 
 def stream(delay: int) -> Outcome:
-    """A constant stream that is no call, over a path of so many ms."""
+    """A constant stream that is no call, over a path with this delay in ms."""
     return ran(link("10 Mb/s", f"{delay} ms"), in_step(cbr("stream", "1 Mb/s")), 5, hosts=IN_STEP)
 
 
 def undecided(*runs: tuple[float, float]) -> float:
-    """Of participants with these opinion scores in two runs, how many are undecided."""
+    """Number of undecided participants with these opinion scores in two runs."""
     scale = scale_of("mos")
     assert scale is not None
     said = counted(scale.word(interval(one)) for one in runs)
@@ -58,7 +58,7 @@ def undecided(*runs: tuple[float, float]) -> float:
 
 
 def unrated(measure: str) -> float:
-    """Speech that no E-model rates: EVS over 100 ms, heard 60 ms after it came at the earliest, with jitter of 100 ms."""
+    """Speech without an E-model rating: EVS over 100 ms, played at least 60 ms after arrival, with jitter of 100 ms."""
     return _unrated().measured(measure, "call")
 
 

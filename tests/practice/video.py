@@ -1,4 +1,4 @@
-"""Video: what of it can be decoded when, and what it takes on the wire."""
+"""Video: decodable frames by time, and bytes on the wire."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def traced(
     playout: str = "1 s",
     seconds: float = 6,
 ) -> Outcome:
-    """So many groups of frames, each layer of each a packet of 1000 bytes; `loss` has a character per packet."""
+    """`repeat` groups of frames, with a packet of 1000 bytes per layer; `loss` has a character per packet."""
     frames = [{"type": letter, "sizes": [size] * layers} for letter in group] * repeat
     traffic = {"kind": "video-trace", "frames": frames, "playout-delay": playout}
     lost = {"model": "pattern", "pattern": loss, "repeat": False}

@@ -1,4 +1,4 @@
-"""Calls on a wire: what they take, how many fit, and who suffers when one too many comes."""
+"""Calls on a wire: their rate, their number, and the victims of one too many."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _wire_rate(codec: str, packet: str | None) -> float:
 
 
 def _format(codec: str) -> int:
-    """The RFC that defines its payload."""
+    """The RFC that defines the codec's payload."""
     return {"gsm-hr": 5993, "ilbc-30": 3952, "amr-12.2": 4867}.get(codec, 3551)
 
 
@@ -187,7 +187,7 @@ def _timing() -> Iterator[Situation]:
 
 def _alternating() -> float:
     wire = link("1 Mb/s", "10 ms")
-    # 1000 bytes take 8 ms; every other packet of the call comes a millisecond after they began to be sent.
+    # 1000 bytes take 8 ms; every other packet of the call arrives a millisecond after the start of their transmission.
     big = in_step(cbr("big", "200 kb/s", 1000, start="0 s"))
     call = in_step(cbr("call", "80 kb/s", 200, start="1 ms"))
     outcome = ran(wire, [big, call], 40, hosts=IN_STEP, warmup="10 s")
@@ -202,10 +202,11 @@ def _delayed(path: int) -> float:
 
 
 def _beside(victim: str) -> float:
-    """Loss of what small packets of a call take beside twice what the link can carry, percent."""
+    """Loss of a call's small packets next to traffic of twice the link's rate, percent."""
     queue = {"discipline": "drop-tail", "capacity": {"packets": 50}, "victim": victim}
     wire = link("1 Mb/s", "10 ms", queue=queue)
-    # As PASTA asks, small packets come at random as well; a call's own, 20 ms apart, meet less of what they left behind.
+    # Random arrivals of small packets, because PASTA requires them; a call's regular packets meet less of the queue
+    # that they left.
     small = poisson("call", 50, 200) | {"class": "voice"}
     outcome = ran(wire, [poisson("flood", 250), small], 200, warmup="5 s")
     return 100 * outcome.share("dropped", "packets_sent", group="call")

@@ -1,4 +1,4 @@
-"""Waiting by the book: how long, and how often longer than that."""
+"""Textbook waiting times: their mean and their distribution."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def situations() -> Iterator[Situation]:
 
 
 def waits_at_most(x: float, load: float) -> float:
-    """M/D/1: how probable a wait of at most x transmissions is (Erlang 1909).
+    """M/D/1: probability of a wait of at most x transmissions (Erlang 1909).
 
     P(W ≤ x) = (1 − ρ) Σ (ρ (k − x))ᵏ/k! e^(−ρ (k − x)) over k ≤ x.
     """
@@ -40,7 +40,7 @@ def waits_at_most(x: float, load: float) -> float:
 
 
 def quantile(part: float, load: float) -> float:
-    """The wait, in transmissions, that such a part of the packets does not exceed."""
+    """The wait, in transmissions, that this part of the packets does not exceed."""
     low, high = 0.0, 30.0
     while high - low > 1e-9:
         middle = (low + high) / 2
@@ -79,7 +79,7 @@ def _little() -> float:
 
 
 def _sized(sizes: list[int], per_second: float) -> Outcome:
-    """Poisson packets of these sizes, each as often as the others, over 8 Mb/s."""
+    """Poisson packets of these sizes with equal frequency, over 8 Mb/s."""
     transport: Table = {"name": "udp", "header": "0 B", "max-payload": "9000 B"}
     flows = [
         poisson(f"size-{place}", per_second / len(sizes), size) | {"transport": transport}
@@ -96,7 +96,7 @@ def pollaczek_khinchine(sizes: list[int], per_second: float) -> float:
 
 
 def exponential(mean: float, strata: int) -> list[int]:
-    """Sizes, each as probable as the others, that stand for an exponential distribution: the means of its parts."""
+    """Equally probable sizes that approximate an exponential distribution: the means of its strata."""
     ends = [-log(1 - place / strata) for place in range(strata)]
     above = [(end + 1) * exp(-end) for end in ends] + [0.0]
     return [round(mean * strata * (above[place] - above[place + 1])) for place in range(strata)]
@@ -139,7 +139,7 @@ def _share_beyond(count: int, period: int, beyond: float) -> float:
 
 
 def _volleys(packets: int, wire: Table | list[Table], **more: object) -> Outcome:
-    """So many packets of 1000 B at the same moment, each 100 ms."""
+    """Volleys of 1000 B packets at the same moment, every 100 ms."""
     traffic = {
         "kind": "burst",
         "rate": "1000 Gb/s",

@@ -1,4 +1,4 @@
-"""Bytes on the wire: headers of IPv6 and Ethernet, what they leave of a link, and what redundancy takes."""
+"""Bytes on the wire: headers of IPv6 and Ethernet, the remaining goodput, and the cost of redundancy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _speaker(codec: str) -> Table:
 
 
 def _rate(codec: str, header: int, redundancy: int = 0) -> float:
-    """What a call takes on the wire, kb/s."""
+    """Rate of a call on the wire, kb/s."""
     transport: Table = {"name": "udp", "header": f"{header} B"}
     if redundancy:
         transport["redundancy"] = redundancy
@@ -57,7 +57,7 @@ def _calls() -> Iterator[Situation]:
 
 
 def _fit(calls: int) -> tuple[float, float]:
-    """Loss and use of 1 Mb/s by so many G.729 calls, percent."""
+    """Loss and utilisation of 1 Mb/s with G.729 calls, percent."""
     group = flow("calls", "udp", _speaker("g729"), count=calls, start={"from": "0 s", "to": "20 ms"})
     outcome = ran(link("1 Mb/s", "10 ms", 50), group, 30, hosts=IN_STEP, warmup="10 s")
     return (
@@ -82,7 +82,7 @@ def _capacity() -> Iterator[Situation]:
 
 
 def _goodput(segment: int, header: int) -> float:
-    """Of a transfer over Ethernet of 10 Mb/s, Mb/s."""
+    """Goodput of a transfer over Ethernet of 10 Mb/s, Mb/s."""
     transport: Table = {
         "name": "tcp/newreno",
         "segment": f"{segment} B",

@@ -1,4 +1,4 @@
-"""Signals that the tests make for themselves, so that none of them depends on recordings being there."""
+"""Synthetic signals, so that no test depends on installed recordings."""
 
 import numpy as np
 

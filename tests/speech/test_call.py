@@ -1,4 +1,4 @@
-"""The call itself, from a table of units."""
+"""Rendering of a call, from a table of units."""
 
 import numpy as np
 import polars as pl
@@ -110,7 +110,7 @@ def test_a_jitter_buffer_plays_slower_until_it_has_its_delay_and_loses_nothing()
         .mean(1)
     )
     assert power.min() > 0.4 * np.square(speech[800:-800].astype(float)).mean()
-    # The reference is the recording as it was spoken.
+    # The reference is the original recording.
     assert np.array_equal(call.reference[begin : begin + len(speech)], speech)
     heard, said = call.segment(0, 200)
     assert len(heard) > len(said) == len(speech)
@@ -125,7 +125,7 @@ def test_what_the_law_says_is_where_units_are_heard() -> None:
     played = call.fate == Fate.PLAYED
     law = (call.schedule.played_s - table["created_s"][0]) * 8000
     assert np.abs(call.position - law)[played].max() <= 121
-    # After a silence call and law are together again.
+    # After a silence call and law are synchronous again.
     assert call.position[200] == pytest.approx(law[200], abs=1)
     assert call.mouth_to_ear_s == pytest.approx(
         0.02 + np.nanmean(call.schedule.played_s - table["created_s"]) + 0.00375

@@ -11,7 +11,7 @@ ALL = np.arange(-32768, 32768).astype(np.int16)
 
 @pytest.mark.parametrize(
     ("code", "value"),
-    # Table 2 of the Recommendation gives values on a scale of 8159; linear samples are four times that.
+    # Table 2 of the Recommendation has values on a scale of 8159; linear samples are four times that.
     # Bits are inverted on the line: 0xFF is the first positive value, 0x00 the last negative one.
     [
         (0xFF, 0),
@@ -31,7 +31,7 @@ def test_mu_law_decodes_the_code_points_of_table_2(code: int, value: int) -> Non
 
 @pytest.mark.parametrize(
     ("code", "value"),
-    # Table 1 gives values on a scale of 4096; linear samples are eight times that. Even bits are inverted.
+    # Table 1 has values on a scale of 4096; linear samples are eight times that. Even bits are inverted.
     [(0xD5, 1), (0x55, -1), (0xD4, 3), (0xC5, 33), (0xF5, 66), (0xE5, 132), (0xAA, 4032), (0x2A, -4032)],
 )
 def test_a_law_decodes_the_code_points_of_table_1(code: int, value: int) -> None:
@@ -51,7 +51,7 @@ def test_error_is_at_most_half_a_step_of_the_segment(law: str) -> None:
     heard = G711(law).transmit(ALL).astype(int)
     within = np.abs(ALL.astype(int)) < 31000
     # A step is a sixteenth of its segment, which begins at a power of two: half of it is under 1/32 of the
-    # value, beside the bits that 16 linear bits have more than the law's 14 or 13.
+    # value, in addition to the bits by which 16 linear bits exceed the law's 14 or 13.
     allowed = np.abs(ALL.astype(int) + np.where(ALL < 0, -132, 132)) / 32 + 8
     assert np.all(np.abs(heard - ALL)[within] <= allowed[within])
 

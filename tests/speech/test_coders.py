@@ -1,4 +1,4 @@
-"""Codecs with memory, and by which codec a scenario's call is heard."""
+"""Codecs with memory, and the codec for the sound of a scenario's call."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from fairwave_speech.coders import CODERS
 
 
 def spoken(seconds: float = 6.0) -> np.ndarray:
-    """Pulses of a wavering pitch through three formants, louder and softer: what speech coders model."""
+    """Pulses of a wavering pitch through three formants, louder and softer, as in the model of speech coders."""
     rng = np.random.default_rng(3)
     pulses = np.zeros(round(seconds * 8000))
     at = 0
@@ -35,7 +35,7 @@ there = [
 
 
 def packets(name: str) -> np.ndarray:
-    """The speech in the packets that the codec has when a scenario does not say."""
+    """The speech in packets of the codec's default length."""
     return SPEECH.reshape(-1, round(codecs.find(name).packet_ms * 8))
 
 
@@ -57,7 +57,7 @@ def test_speech_comes_back_where_it_was_said(name: str) -> None:
 @pytest.mark.parametrize("name", there)
 def test_a_packet_weighs_what_the_scenario_says(name: str) -> None:
     sizes = {len(packet) for packet in CODERS[name].encode(packets(name))}
-    # ffmpeg's AMR is the file format's: an octet before 31 of speech, as is the payload format but for GSM-EFR's.
+    # ffmpeg's AMR has the file format: an octet before 31 of speech. The payload format is equal except for GSM-EFR.
     expected = 32 if CODERS[name].library == coders._AMR else codecs.find(name).payload
     assert sizes == {expected}
 

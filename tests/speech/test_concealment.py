@@ -1,4 +1,4 @@
-"""G.711 Appendix I: what it promises."""
+"""Properties of G.711 Appendix I."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_speech_without_gaps_passes_bit_by_bit() -> None:
 def test_pitch_of_a_vowel_is_found(pitch_hz: float) -> None:
     found = pitch_period(voiced(0.1, pitch_hz).astype(float))
     periods = found * pitch_hz / RATE
-    # A multiple of the period that lies within 15 ms agrees as well as the period itself.
+    # A multiple of the period within 15 ms matches as well as the period.
     assert abs(periods - round(periods)) < 0.02 * round(periods)
 
 
@@ -56,7 +56,7 @@ def test_a_long_gap_fades_by_a_fifth_each_10_ms_to_silence_at_60() -> None:
     sine = np.rint(8000 * np.sin(2 * np.pi * np.arange(8000) / 80)).astype(np.int16)
     heard = conceal(sine, gap(8000, 2000, 800)).astype(float)
     peaks = [np.abs(heard[2000 + 80 * k : 2080 + 80 * k]).max() / 8000 for k in range(10)]
-    # A frame's peak lies a quarter into it, where the fade has come a quarter of the way down.
+    # A frame's peak is a quarter into it, at a quarter of the frame's fade.
     assert peaks[:6] == pytest.approx([1.0, 0.95, 0.75, 0.55, 0.35, 0.15], abs=0.02)
     assert peaks[6:] == [0.0] * 4
 

@@ -1,4 +1,4 @@
-"""Sentences of connected digits and how a call carries them."""
+"""Sentences of connected digits, and their transport in a call."""
 
 import numpy as np
 import pytest

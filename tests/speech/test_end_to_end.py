@@ -1,4 +1,4 @@
-"""From a recording through the simulator to what is heard."""
+"""From a recording through the simulator to the received sound."""
 
 import numpy as np
 from speech_material import phrases
@@ -36,14 +36,14 @@ def test_over_a_free_path_the_listener_hears_the_recording_with_its_pauses() -> 
     units = carried(said).to_polars("units")
     call = render_call(units, said)
     assert (call.fate == Fate.PLAYED).sum() >= len(said.frames)
-    # The recording as the sender sends it: silence where nobody speaks, and again after the pause.
+    # The recording as sent: silence in pauses, and repeated after the pause.
     spoken = np.zeros(said.repeat_after * 160, np.int16)
     for first, stop in said.talk.tolist():
         spoken[first * 160 : stop * 160] = speech[first * 160 : stop * 160]
     begin = int(said.talk[0, 0]) * 160
     coded = G711("u").transmit(np.tile(spoken, 2)[begin:])
     start = int(call.position[0])
-    # Adaptive playout may shift talkspurts, so each is sought where its first unit is.
+    # Adaptive playout may shift talkspurts, so each is compared at the position of its first unit.
     for unit in np.flatnonzero(np.diff(call.schedule.talkspurt, prepend=-1)):
         at, frame = (
             int(call.position[unit]),

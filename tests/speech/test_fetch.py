@@ -1,4 +1,4 @@
-"""Where recordings lie, and what is said where they cannot be had."""
+"""Location of recordings, and messages if they are unavailable."""
 
 import numpy as np
 import pytest

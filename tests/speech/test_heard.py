@@ -1,4 +1,4 @@
-"""The call that is heard is the scenario's call: which flow it is, what it keeps, and what is measured of it."""
+"""The audible call is the scenario's call: its flow, its unchanged properties, and its measures."""
 
 import html
 import re
@@ -93,7 +93,7 @@ def test_of_several_calls_one_is_heard_and_the_group_is_measured_over_all() -> N
     x = mine.group_by("run", maintain_order=True).agg(pl.col("goodput_bps"))["goodput_bps"]
     jain = [float(np.sum(one) ** 2 / (len(one) * np.square(one).sum())) for one in map(np.array, x)]
     assert measures.fairness("voice").compute(whole).frame["value"].to_list() == pytest.approx(jain)
-    # An index is each flow's timely units over those it sent, and the heard call counts among them.
+    # An index is each flow's timely units over its sent ones, and the audible call counts among them.
     timely = results.to_polars("timeliness").filter(
         (pl.col("group").cast(pl.String) != "files") & (pl.col("reading").cast(pl.String) == "delay")
     )
@@ -102,7 +102,7 @@ def test_of_several_calls_one_is_heard_and_the_group_is_measured_over_all() -> N
     assert measures.index("voice", "delay").compute(whole).frame["value"].to_list() == pytest.approx(
         means["timely"].to_list()
     )
-    # What others have is as the simulator measured it.
+    # Measures of other groups are unchanged.
     assert (
         measures.goodput("files")
         .compute(whole)
@@ -126,7 +126,7 @@ def test_codec_and_packets_are_the_scenarios(traffic: dict, seconds: float, payl
     assert flow(one)["traffic"]["codec"] == traffic["codec"]
     units = one.units(one.scenario.run(1), 0)
     assert units["payload"].unique().to_list() == [payload]
-    # Hosts' clocks are not quite right.
+    # Hosts have a clock skew.
     assert np.diff(units["created_s"].to_numpy()).min() == pytest.approx(seconds, rel=0.01)
     assert measures.mos("voice").compute(one.scenario.run(1)).frame["value"][0] is not None
 

@@ -1,4 +1,4 @@
-"""Opus: packets with copies of frames before them, and what a decoder makes of losses."""
+"""Opus: packets with copies of frames before them, and the decoder's treatment of losses."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def decoded(packets: list[bytes], lost: set[int]) -> np.ndarray:
 
 
 def snr_db(packets: list[bytes], lost: set[int], where: set[int]) -> float:
-    """Signal-to-noise ratio of some frames, compared with the decoder that gets all packets."""
+    """Signal-to-noise ratio of some frames, compared with a decoder that receives all packets."""
     whole, heard = opus.decode(packets), decoded(packets, lost)
     chosen = np.repeat([place in where for place in range(len(packets))], opus.FRAME)
     noise = np.square(whole[chosen].astype(float) - heard[chosen]).sum()
@@ -26,7 +26,7 @@ def snr_db(packets: list[bytes], lost: set[int], where: set[int]) -> float:
 
 
 def copied(packets: list[bytes]) -> list[int]:
-    """Frames that the next packet has a copy of, well apart from each other."""
+    """Frames with a copy in the next packet, far apart from each other."""
     places = [place for place in range(10, len(packets) - 1) if opus.has_copy(packets[place + 1])]
     return [place for index, place in enumerate(places) if index % 12 == 0]
 

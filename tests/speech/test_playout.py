@@ -1,4 +1,4 @@
-"""The playout buffer: the simulator's law, seen from Python."""
+"""The playout buffer: the simulator's law in Python."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_a_jitter_buffer_plays_late_units_after_what_it_made_up() -> None:
     created = np.arange(6) * 0.02
     arrived = created + np.array([0.03, 0.03, 0.07, 0.05, 0.03, np.nan])
     plan = schedule(created, arrived, 0.02, {"strategy": "neteq", "stretch": False})
-    # The third unit comes 40 ms too late and is played all the same; 5 samples are held back.
+    # The third unit arrives 40 ms late and is played all the same; 5 samples are delayed.
     assert plan.played_s - created == pytest.approx([0.030625] * 2 + [0.070625] * 3 + [np.nan], nan_ok=True)
     assert plan.fate.tolist() == [Fate.PLAYED] * 5 + [Fate.LOST]
     assert plan.delay_s == pytest.approx([(2 * 0.030625 + 3 * 0.070625) / 5])

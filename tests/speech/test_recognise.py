@@ -1,4 +1,4 @@
-"""The recogniser, where it and its model can be had; what is said where they cannot."""
+"""The recogniser, if it and its model are available, and the messages otherwise."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Speech played faster and slower."""
+"""Speech at a faster and a slower tempo."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def changes(*rows: tuple[int, int]) -> np.ndarray:
 
 
 def steady(period: int, count: int = 1600) -> np.ndarray:
-    """A voice whose every period is the same: four harmonics of a pitch of that many samples."""
+    """A voice with identical periods: four harmonics of a pitch of `period` samples."""
     phase = 2 * np.pi * np.arange(count) / period
     return np.rint(3000 * sum(np.sin(k * phase + k) / k for k in range(1, 5))).astype(np.int16)
 

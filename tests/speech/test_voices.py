@@ -1,4 +1,4 @@
-"""Synthetic voices, where flite can be had; what is said where it cannot."""
+"""Synthetic voices, if flite is available, and the messages otherwise."""
 
 import pytest
 from speech_material import voiced

@@ -45,7 +45,7 @@ ONE_OF_EACH = (
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    """The whole study, but for figures that differ in nothing but their case: drawing takes longer than simulating."""
+    """The whole study without figures that differ only in their case, because drawing takes longer than simulating."""
     out = tmp_path_factory.mktemp("dropping")
     described = study(extent=SHORT)
     few = [one for one in described.figures if one.id in ONE_OF_EACH]
@@ -138,7 +138,7 @@ def _hashes(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def hashes(reading: dict[str, str]) -> tuple[str, ...]:
-    """What is simulated with Drop-Front, and for Figure 7."""
+    """The scenarios with Drop-Front, and those for Figure 7."""
     return _hashes(tuple(reading.values()))
 
 
@@ -176,7 +176,7 @@ LABELS: dict[str, dict[str, list[str]]] = {}
 def test_a_compound_claim_is_judged_part_by_part_and_each_part_is_told(outcome):
     ledger = json.loads((outcome[1] / "ledger.json").read_text(encoding="utf-8"))
     parts = {one["id"]: [part["name"] for part in one["parts"]] for one in ledger["claims"]}
-    # Nobody listens in these runs, so that there is nothing to compare of what is understood.
+    # These runs render no audio, so comparisons of intelligibility are left out.
     joined = {
         name: list(test)
         for name, test in claims.tests(Case(BASE)).items()
@@ -312,7 +312,7 @@ def test_experiments_are_carried_out_and_their_words_come_from_what_they_measure
 
 
 def test_every_experiments_words_tell_the_numbers_of_every_quantity():
-    """With numbers made up so that each is found again in the words."""
+    """Made-up numbers that are distinguishable in the words."""
     for one in study(extent=SHORT).experiments:
         named = list(one.quantities)
         made, told = {}, {}
@@ -374,7 +374,7 @@ def test_nothing_is_unaccounted_for_per_class_and_cause_in_any_run(outcome):
     for grid, results in data.results.items():
         assert set(data.measured(q.UNSETTLED, grid).frame["value"]) == {0.0}, grid
         assert data.measured(q.IN_FLIGHT, grid).frame["value"].min() >= 0, grid
-        # What a class lost at queues is what its flows lost there.
+        # A class's loss at queues equals its flows' loss there.
         rows = results.to_polars("classes").filter(pl.col("class").cast(pl.String) == "voice")
         at_queues = rows.group_by("run", maintain_order=True).agg(
             (pl.col("dropped_overflow") + pl.col("dropped_early")).sum().alias("dropped")
@@ -413,7 +413,7 @@ def test_each_case_offers_its_shares_of_the_load(case, which):
         rate = 8 * calls[group] if group in calls else {"other": 64e3, "ftp": 262e3}[group]
         offered["voice" if group in calls else {"other": "other-udp", "ftp": "tcp"}[group]] += rate
     for name, percent, on in zip(offered, points.CASES[case], duty, strict=True):
-        # A class is made of whole flows.
+        # A class consists of whole flows.
         assert abs(100 * offered[name] * on / total - percent) < (3.1 if name == "tcp" else 1.1), name
 
 

@@ -1,4 +1,4 @@
-"""What the dropping study's scenario refuses, and what it says to write instead."""
+"""Refusals of the dropping study's scenario, and their remedies."""
 
 import pytest
 

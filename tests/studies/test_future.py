@@ -1,4 +1,4 @@
-"""The study of what the papers leave for later from end to end, for seconds instead of minutes."""
+"""The study of the papers' future work from end to end, for seconds instead of minutes."""
 
 import json
 from dataclasses import replace

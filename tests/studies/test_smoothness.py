@@ -154,7 +154,7 @@ def test_every_value_of_every_factor_but_those_of_judging_changes_what_is_simula
 
 
 LATE = {"starts": "within 1 s"}
-"""Hurried runs end before five seconds."""
+"""Shortened runs end before five seconds."""
 
 ODD = {
     factor.id: factor.values[-1].name

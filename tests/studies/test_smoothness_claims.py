@@ -1,4 +1,4 @@
-"""The logic of paper 003's claims on made-up numbers, what new values of factors change, and the experiments' words."""
+"""The logic of paper 003's claims on made-up numbers, effects of new factor values, and the experiments' words."""
 
 import itertools
 
@@ -42,7 +42,7 @@ SYSTEM = dict(zip(ORDER, range(4), strict=True))
 
 
 class MadeUp:
-    """Data that a function of the labels makes, on one grid."""
+    """Data from a function of the labels, on one grid."""
 
     def __init__(self, value, **axes):
         self.value, self.axes = value, axes
@@ -55,7 +55,7 @@ class MadeUp:
         ]
         for row in rows:
             told = {name: value for name, value in row.items() if name != "seed"}
-            # What seeds share moves no difference.
+            # A common offset of a seed changes no difference.
             row["value"] = float(self.value(measure.id, **told)) + 0.001 * row["seed"]
         return Measured(measure, tuple(self.axes), pl.DataFrame(rows))
 
@@ -151,7 +151,7 @@ def changing(value):
 
 
 def since(time):
-    """Seconds since flows last joined or left; many before the first time."""
+    """Seconds since flows last joined or left; a large number before the first time."""
     return min((time - at for at in (15, 20, 25) if time > at), default=99)
 
 
@@ -220,7 +220,7 @@ def test_gamma_may_take_a_tenth_longer_than_reno():
 
 
 def point(grid, part, **labels):
-    """One point's scenario under a reading, as it is written."""
+    """One point's scenario under a reading, as plain data."""
     study_ = READINGS.essential(READINGS.complete(part))
     found = next(one for one in study_.grids if one.id == grid)
     return next(
@@ -289,7 +289,7 @@ def test_words_hold_numbers_of_the_experiment(one):
         samples = np.full(len(FRESH), level) + np.linspace(-0.01, 0.01, len(FRESH))
         several = [Evidence([Comparison("any", samples)]).as_part(part) for part in compound]
         made_up = [comparison for evidence in several for comparison in evidence.comparisons]
-        # What the words take from comparisons.
+        # The comparisons that the words use.
         places = [place.split(BAR) for place in list_places(one.words.text)]
         labels = {place[-2] for place in places if place[-1].isdecimal()} - one.quantities.keys()
         named = [Comparison(label, samples) for label in sorted(labels)]

@@ -1,4 +1,4 @@
-"""Paper 003's closed forms against the simulator, where the paper says that they hold; TFRC against SACK."""
+"""Paper 003's closed forms compared with the simulator, in the paper's range; TFRC compared with SACK."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from fairwave_studies.smoothness.systems import PAIRS
 
 
 def run(name, **labels):
-    """The runs of one of the study's grids at these labels, by two seeds."""
+    """The runs of one of the study's grids at these labels, with two seeds."""
     (grid,) = (one for one in study().grids if one.id == name)
     chosen = [
         point for point in grid.points() if all(point.labels[axis] == label for axis, label in labels.items())
@@ -27,7 +27,7 @@ def test_one_flow_is_the_sawtooth_of_equation_4(name):
     alpha, kept = PAIRS[name]
     results = run(names.SAWTOOTH, transport=name)
     peak = mean(quantities.PEAK, results)
-    # What path (125 packets of 1000 bytes, which are 1040 on the wire) and buffer (62) hold.
+    # The capacity of path (125 packets of 1000 bytes, 1040 on the wire) and buffer (62).
     assert peak == pytest.approx(125 * 1000 / 1040 + 62, rel=0.05)
     assert mean(quantities.ROUNDS, results) == pytest.approx(
         theory.epoch_rounds(peak, alpha=alpha, kept=kept), rel=0.05
@@ -54,7 +54,8 @@ def test_equation_1_holds_for_one_flow_at_moderate_loss(name):
     alpha, kept = PAIRS[name]
     sent = mean(quantities.SENT, run(names.MODEL, transport=name, loss=0.01))
     model = theory.aimd_rate(0.01, points.ROUND_TRIP_S, 0.2, alpha=alpha, kept=kept)
-    # Within what the model's authors see in measurements; independent losses are not the correlated ones of the model.
+    # Within the deviation that the model's authors measured; independent losses differ from the model's correlated
+    # ones.
     assert sent == pytest.approx(model, rel=0.35)
 
 

@@ -1,4 +1,4 @@
-"""The study of today's transports and queues from end to end, for seconds instead of minutes."""
+"""The study of current transports and queues from end to end, for seconds instead of minutes."""
 
 import json
 from dataclasses import replace

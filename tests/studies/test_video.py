@@ -256,7 +256,7 @@ def test_every_split_carries_the_same_video():
 
 
 def units(**columns):
-    """A run's flows as the simulator tells them, one row of one video, and its measure."""
+    """Flows of a run in the simulator's form, one row of one video, and its measure."""
     base = {
         "run": 0, "group": "video", "flow": 0, "units_sent": 0, "units_in_flight": 0, "units_received": 0,
         "units_lost": 0, "units_waiting": 0, "sender_backlog": 0.0, "goodput_bps": 0.0, "packets_sent": 0,
@@ -277,7 +277,8 @@ def value(measure, results):
 
 
 def test_what_waits_in_a_sender_was_made_and_neither_dropped_nor_delivered():
-    # TFRC: of 3532 made 500 arrived, 20 were lost, 3000 wait, 12 are under way; the simulator calls 2993 in flight.
+    # TFRC: of 3532 units made, 500 arrived, 20 were lost, 3000 wait, 12 are in transit; the simulator counts 2993 in
+    # flight.
     tfrc = units(
         units_sent=539, units_in_flight=2993, units_received=500, units_lost=20, units_waiting=19,
         sender_backlog=3.0e6, goodput_bps=80e3, packets_sent=532, dropped=15, lost=5,

@@ -1,6 +1,6 @@
-"""Every system of the video study alone on an empty path: what anybody would ask of it before comparing it with others.
+"""Every system of the video study alone on an empty path: basic requirements before any comparison with others.
 
-No claim of the paper is looked at. What the words admit although one of these fails under it is flagged.
+No claim of the paper is tested. The tests flag readings that the paper's words allow but that fail here.
 """
 
 from functools import cache
@@ -19,7 +19,7 @@ NARROW = {
 """Room for two layers, 256 kb/s, with their headers, and for 10 packets: four times the path's product."""
 
 DEEP = NARROW | {"topology.bottleneck.queue.capacity": {"packets": 50}}
-"""The same with a queue of 1.4 s, in which everything is noticed late."""
+"""The same with a queue of 1.4 s, with late feedback."""
 
 FAR = {
     "topology.bottleneck.rate": "10 Mb/s",
@@ -40,12 +40,12 @@ OF_DVRC = (
     "ceiling",
     "timeout",
 )
-"""Factors that concern DVRC by itself."""
+"""Factors that concern DVRC alone."""
 
 READINGS = study().readings
 
 OTHERS = [(one.id, value.name) for one in READINGS.factors if one.id in OF_DVRC for value in one.values[1:]]
-"""Every other value by itself."""
+"""Every other value alone."""
 
 
 @cache

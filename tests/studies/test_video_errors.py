@@ -1,4 +1,4 @@
-"""What the video study's laws refuse, and what they say to write instead."""
+"""Refusals of the video study's laws, and their remedies."""
 
 import pytest
 

@@ -217,12 +217,12 @@ def test_every_transport_carries_a_single_call_on_an_empty_path_without_errors()
     assert (flows["units_lost"] == 0).all()
     assert (flows["packets_retransmitted"] == 0).all()
     for transport in ("udp", "tcp/vegas", "tcp/westwood", "tcp/real"):
-        # After each silence ns-2's TCPs start from one segment again, which holds the first words up.
+        # After each silence ns-2's TCPs restart from one segment, which delays the first words.
         assert (q.DELAY_P95.compute(results).samples(transport=transport) < 300).all(), transport
 
 
 def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
-    """120 calls for ten seconds: what the mechanisms are for must show, whatever they do to the rating."""
+    """120 calls for ten seconds: the mechanisms must show their purpose, with any effect on the rating."""
     from fairwave_studies.voice import quantities as q
 
     grid_ = next(one for one in study(extent=ESSENTIAL).grids if one.id == BEYOND)
@@ -247,7 +247,7 @@ def test_redundancy_repairs_and_a_deadline_keeps_speech_young():
     )
     assert value(q.DELAY, flows=120, transport="tcp/real") > 1000
     assert value(q.DELAY, flows=120, transport="tcp/real, partial") < 500
-    # What never left the sender is no part of what was put on the wire.
+    # Units that never left the sender are not part of the traffic on the wire.
     for one in ("tcp/real", "tcp/real, partial"):
         made, wired = (
             value(q.index(q.ShareDefinition("gap", sent)), flows=120, transport=one)

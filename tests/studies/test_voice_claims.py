@@ -1,4 +1,4 @@
-"""The logic of V1–V39 on made-up numbers: what must reproduce, what must not, and what leaves a claim open."""
+"""The logic of V1–V39 on made-up numbers: claims that must reproduce, that must not, and that stay open."""
 
 import itertools
 
@@ -28,7 +28,7 @@ POINTS = sorted(
 
 
 class MadeUp:
-    """Data whose every measure is a function of the labels, with noise that transports share."""
+    """Data with every measure as a function of the labels, with common noise for all transports."""
 
     def __init__(self, noise=0.0, **values):
         self.values, self.noise = values, noise
@@ -70,7 +70,7 @@ def otherwise(name, words="", **values):
 
 
 def ranked(*order):
-    """A measure that is highest for the first transport named, and so on down; equal at every point else."""
+    """A measure that falls in the order of the named transports; equal at every point otherwise."""
     height = {name: float(len(order) - place) for place, name in enumerate(order)}
     return lambda transport, **_: height[transport]
 
@@ -80,7 +80,7 @@ PAPER = ranked(UDP, REAL, VEGAS, WESTWOOD)
 
 
 def _growing(most):
-    """Goodput that longer payloads raise, for one transport by more."""
+    """Goodput that longer payloads raise, by more for one transport."""
 
     def goodput(transport, payload, **_):
         return 1.0 + (payload == "500 B") * (0.3 if transport == most else 0.1)
@@ -140,7 +140,7 @@ def test_equal_goodputs_are_at_least_as_high_but_none_is_higher_or_lowest():
 
 
 def _slightly(few, many):
-    """UDP's goodput beside a TCP's of 1, with few and with many calls."""
+    """UDP's goodput next to a TCP's of 1, with few and with many calls."""
     return lambda transport, flows, **_: (many if flows >= 80 else few) if transport == UDP else 1.0
 
 
@@ -255,7 +255,7 @@ def test_v10_wants_longer_payloads_to_cost_timeliness():
 
 
 def _left(harm):
-    """Goodput left to transfers: less beside each transport, the more calls there are."""
+    """Goodput left to transfers: less next to each transport with more calls."""
     return lambda transport, flows, **_: 3.0 - harm[transport] * flows / 120
 
 
@@ -350,7 +350,7 @@ def test_parts_are_judged_apart():
 
 
 def only(paper, here, there):
-    """A measure that is one function in one paper's first scenario and another in the other's."""
+    """A measure with one function in one paper's first scenario and another in the other's."""
     wanted = {"calls alone (000)": 0, "beside 10 transfers (001)": 10}[paper]
     return lambda ftp, **labels: (here if ftp == wanted else there)(ftp=ftp, **labels)
 
@@ -421,7 +421,7 @@ def test_v26_wants_udp_to_wait_and_to_overflow_most():
 
 
 def _longer(index):
-    """An index that longer payloads change by so much, per transport."""
+    """An index that longer payloads change by an amount per transport."""
     return lambda payload, transport, **_: 0.5 + (payload == "500 B") * index.get(transport, 0.0)
 
 

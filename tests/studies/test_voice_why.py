@@ -1,4 +1,4 @@
-"""Why claims of the voice study come out: experiments switch what they name, and their words hold numbers."""
+"""Explanations of the voice study's claims: experiments switch the named mechanism, and their words contain numbers."""
 
 import itertools
 import re
@@ -47,7 +47,7 @@ def test_either_paper_has_an_account_with_a_setup_that_is_a_reading():
 
 
 def simulated(side):
-    """The calls' transports at one point of a side, as they are written."""
+    """The calls' transports at one point of a side, as plain data."""
     (grid,) = WAYS.essential(WAYS.complete(side.reading)).grids
     changed = WAYS.changed(grid, side.changes) if side.changes else grid
     wanted = {"ftp": 20, "payload": "160 B", "per": 0.01, "flows": 80}
@@ -88,7 +88,7 @@ def test_what_is_put_in_a_transports_place_has_its_keys():
 
 
 class AnyData:
-    """Data in which every measure is 1 but goodputs of transfers beside UDP, which are a half."""
+    """Data in which every measure is 1, except goodputs of transfers next to UDP, which are a half."""
 
     def measured(self, measure, grid):
         axes = {
@@ -110,13 +110,13 @@ def test_quantities_say_what_their_names_do():
     assert fall == pytest.approx(np.full(5, 5.0))
     # 0.99 Mb/s of speech of 160 bytes are 1.2375 Mb/s of segments; R1 in this data is used to 0.99 %.
     assert _repeated_share(160)(data) == pytest.approx(np.full(5, (1 - 0.99 * 1.25 / (0.0099 * 2)) * 100))
-    # Beside UDP transfers keep 1 − 0.5 · calls / 120 of what they keep beside a TCP.
+    # Next to UDP, transfers keep 1 − 0.5 · calls / 120 of their goodput next to a TCP.
     assert _widening(data) == pytest.approx(np.full(5, 0.5 * (120 - 40) / 120))
 
 
 @pytest.mark.parametrize("one", study().experiments, ids=lambda one: one.id)
 def test_words_hold_numbers_of_the_experiment_and_no_others(one):
-    """Handed other numbers, the paragraph says those; what stays is prose and what the sides are set to."""
+    """With other numbers, the paragraph contains those; only prose and the settings of the sides stay."""
 
     def made(level):
         samples = np.full(len(FRESH), level) + np.linspace(-0.01, 0.01, len(FRESH))
@@ -152,7 +152,7 @@ KNOWN = {
     ),
     "V16": ("gain of tcp/westwood − tcp/real",),
 }
-"""Comparisons that the words name."""
+"""Comparisons in the words."""
 
 
 def test_the_comparisons_that_the_words_name_exist():

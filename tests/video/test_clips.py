@@ -1,4 +1,4 @@
-"""Clips: where they are, how large their pictures are, what is said about those that cannot be used."""
+"""Clips: their location, the size of their pictures, and messages about unusable ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coding: the group's pattern, the constant quantiser, the rate that is asked for."""
+"""Coding: the group's pattern, the constant quantiser, the requested rate."""
 
 from __future__ import annotations
 

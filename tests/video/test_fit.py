@@ -1,4 +1,4 @@
-"""The TES fit: its closed form against what the simulator draws, and the shipped file against its clip."""
+"""The TES fit: its closed form compared with the simulator's draws, and the shipped file with its clip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers: one coding per number of layers, sizes that add up, and what is refused."""
+"""Layers: one coding per number of layers, sizes that add up, and refusals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def test_each_number_of_layers_has_its_rate(source):
 
 
 def test_each_layer_has_its_own_rate_also_where_whole_quantisers_are_far_apart():
-    # 512 kb/s of this clip is within a step of fine quantisers, in which the upper layer alone would miss a lot.
+    # 512 kb/s of this clip is within a step of fine quantisers, at which the upper layer alone would have a large
+    # error.
     rates = (128e3, 128e3, 256e3)
     found = layers.layered("carphone", rates)
     frames = len(found.kinds)

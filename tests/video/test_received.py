@@ -1,4 +1,4 @@
-"""From units to pictures: which frames are seen, in how many layers, and how what is missing is concealed."""
+"""From units to pictures: the shown frames, their layers, and the concealment of missing ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def source() -> layers.LayeredClip:
 def units(
     count: int, lost: set[int] = frozenset(), late: set[int] = frozenset(), skipped: set[int] = frozenset()
 ):
-    """The units of so many frames in two layers, 100 ms under way."""
+    """The units of frames in two layers, with a transit time of 100 ms."""
     number = np.arange(2 * count)
     created = (number // 2) / coding.FRAME_RATE
     arrived = created + 0.1
@@ -61,7 +61,7 @@ def test_a_lost_b_frame_is_concealed_by_the_picture_before_it(source):
 
 
 def test_a_late_layer_is_not_seen_but_helps_the_frames_that_are_shown_after_it_came(source):
-    # The first frame comes 100 ms after it was to be shown: by then two more have been, which refer to it.
+    # The first frame arrives 100 ms late; two later frames that refer to it have been shown by then.
     late = received.receive(units(FRAMES, late={0}), source)
     assert late.arrived.tolist() == [0] + [2] * (FRAMES - 1)
     assert late.decoded.tolist() == [0] * 3 + [2] * (FRAMES - 3)
@@ -76,7 +76,7 @@ def test_a_layer_that_comes_too_late_for_all_that_refers_to_it_is_a_lost_one(sou
 
 
 def test_a_b_frame_is_not_seen_before_the_frame_behind_it_has_arrived(source):
-    # 100 ms under way, shown 150 ms after they are made: the P frame is made 80 ms after the first B frame, 40 ms after
+    # With a transit of 100 ms and playout at 150 ms: the P frame is made 80 ms after the first B frame, 40 ms after
     # the second.
     seen = received.receive(units(FRAMES), source, playout_delay_s=0.15)
     shown = {
@@ -119,7 +119,7 @@ def test_frames_after_the_end_are_not_shown(source):
 
 
 def test_a_decoder_that_gets_only_what_is_decodable_shows_the_same_pictures(source):
-    # What justifies showing whole versions: feed a real decoder the frames that arrived, and no others.
+    # Justification for whole versions: decode only the frames that arrived with a real decoder.
     rng = np.random.default_rng(1)
     lost = set(np.flatnonzero(rng.random(2 * FRAMES) < 0.15).tolist()) - {0, 1}
     seen = received.receive(units(FRAMES, lost=lost), source)

@@ -1,4 +1,4 @@
-"""A real clip through `fairwave run`: what is left, and what is refused."""
+"""A real clip through `fairwave run`: its output files, and refusals."""
 
 from __future__ import annotations
 
