@@ -56,6 +56,17 @@ class Estimate:
         factor = float(stats.t.ppf(0.975, count - 1))
         return cls(mean, factor * deviation / math.sqrt(count), count)
 
+    @classmethod
+    def from_plain(cls, numbers: Sequence[float | int | None]) -> Estimate:
+        """Reads an estimate from a data file."""
+        mean, half, count = numbers
+        without = math.inf if count else math.nan
+        return cls(math.nan if mean is None else mean, without if half is None else half, int(count or 0))
+
+    def to_plain(self) -> list[float | int | None]:
+        """An estimate for a data file: mean, half of its interval, count. Null for numbers that are not finite."""
+        return [*(value if math.isfinite(value) else None for value in (self.mean, self.half)), self.count]
+
     @property
     def error(self) -> float:
         """Standard error of the mean; infinite for a single seed."""

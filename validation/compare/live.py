@@ -352,14 +352,6 @@ def machine() -> str:
 
 def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Every number of the page, by case."""
-
-    def numbers(one: Estimate) -> list[float | int | None]:
-        return [
-            None if math.isnan(one.mean) else one.mean,
-            one.half if math.isfinite(one.half) else None,
-            one.count,
-        ]
-
     return {
         one.key: {
             "title": one.title,
@@ -369,8 +361,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "troubles": one.troubles,
             "measures": {
                 each.measure: {
-                    "live": numbers(each.live),
-                    "simulated": numbers(each.simulated),
+                    "live": each.live.to_plain(),
+                    "simulated": each.simulated.to_plain(),
                     "margin": [each.margin.part, each.margin.least, each.wider],
                     "scale": each.scale,
                     "unit": each.unit,
@@ -384,13 +376,7 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def stored(numbers: dict[str, Any]) -> list[Outcome]:
-    """The outcomes whose numbers :func:`data` kept, in the order of the cases; unknown ones are left out."""
-
-    def estimate(three: list[Any]) -> Estimate:
-        mean, half, count = three
-        without = math.nan if count == 0 else math.inf
-        return Estimate(math.nan if mean is None else mean, without if half is None else half, count)
-
+    """The outcomes in the numbers of :func:`data`, in the order of the cases. Unknown cases are left out."""
     return [
         Outcome(
             case.key,
@@ -399,8 +385,8 @@ def stored(numbers: dict[str, Any]) -> list[Outcome]:
             [
                 Difference(
                     what,
-                    estimate(one["live"]),
-                    estimate(one["simulated"]),
+                    Estimate.from_plain(one["live"]),
+                    Estimate.from_plain(one["simulated"]),
                     Margin(*one["margin"][:2]),
                     one["margin"][2],
                     one["scale"],

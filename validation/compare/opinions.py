@@ -14,10 +14,10 @@ from validation import explanations, kept, writing
 from validation.compare.kernel import cases as kernel_cases
 from validation.compare.kernel import lab, sharing
 from validation.compare.measures import shares
-from validation.compare.ns2.report import EXPLANATIONS, estimate, numbers, row
+from validation.compare.ns2.report import EXPLANATIONS, row
 from validation.compare.ns3 import cases as ns3_cases
 from validation.compare.ns3 import simulator as ns3
-from validation.verdict import MARGIN, Comparison, compare
+from validation.verdict import MARGIN, Comparison, Estimate, compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,8 +113,8 @@ def data(outcomes: Sequence[Outcome], about: dict[str, str]) -> Table:
             "about": outcome.about,
             "measures": {
                 one.measure: {
-                    "fairwave": numbers(one.ours),
-                    "theirs": numbers(one.theirs),
+                    "fairwave": one.ours.to_plain(),
+                    "theirs": one.theirs.to_plain(),
                     "margin": one.margin,
                     "agrees": one.reason or False,
                     "undecided": one.undecided,
@@ -150,7 +150,12 @@ def stored(parts: Table) -> list[Outcome]:
             case["title"],
             case["runs"],
             [
-                Comparison(measure, estimate(each["fairwave"]), estimate(each["theirs"]), each["margin"])
+                Comparison(
+                    measure,
+                    Estimate.from_plain(each["fairwave"]),
+                    Estimate.from_plain(each["theirs"]),
+                    each["margin"],
+                )
                 for measure, each in case["measures"].items()
             ],
             case["about"],

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import fairwave
 from validation.compare.kernel import cases as kernel_cases
 from validation.compare.measures import shares
-from validation.compare.ns2.report import estimate, numbers
 from validation.verdict import Estimate
 
 if TYPE_CHECKING:
@@ -88,7 +87,9 @@ def switched(runs: int = 5) -> Table:
         goodputs: dict[int, dict[str, float]] = {}
         for row in rows:
             goodputs.setdefault(row["run"], {})[f"goodput_mbps/{row['group']}"] = row["goodput_bps"] / 1e6
-        found[name] = numbers(Estimate.from_values([shares(each)["share/bbr"] for each in goodputs.values()]))
+        found[name] = Estimate.from_values(
+            [shares(each)["share/bbr"] for each in goodputs.values()]
+        ).to_plain()
     return found
 
 
@@ -137,5 +138,5 @@ def _row(parts: Table, products: int) -> str:
 
 
 def _shown(kept: list[Any]) -> str:
-    value = estimate(kept)
+    value = Estimate.from_plain(kept)
     return f"{value.mean:.3f} ± {value.half:.2g}"

@@ -30,8 +30,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             "seeds": outcome.seeds,
             "measures": {
                 comparison.measure: {
-                    "fairwave": numbers(comparison.ours),
-                    "ns2": numbers(comparison.theirs),
+                    "fairwave": comparison.ours.to_plain(),
+                    "ns2": comparison.theirs.to_plain(),
                     "agrees": comparison.reason or False,
                     "undecided": comparison.undecided,
                 }
@@ -39,8 +39,8 @@ def data(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             },
             "references": {
                 comparison.measure: {
-                    "fairwave": numbers(comparison.ours),
-                    "reference": numbers(comparison.theirs),
+                    "fairwave": comparison.ours.to_plain(),
+                    "reference": comparison.theirs.to_plain(),
                     "agrees": comparison.reason or False,
                     "undecided": comparison.undecided,
                 }
@@ -59,7 +59,7 @@ def stored(data: dict[str, Any], known: Iterable[Case]) -> list[Outcome]:
 
     def comparisons(measures: dict[str, Any], whose: str) -> list[Comparison]:
         return [
-            Comparison(measure, estimate(numbers["fairwave"]), estimate(numbers[whose]))
+            Comparison(measure, Estimate.from_plain(numbers["fairwave"]), Estimate.from_plain(numbers[whose]))
             for measure, numbers in measures.items()
         ]
 
@@ -294,23 +294,6 @@ def _shown(estimate: Estimate) -> str:
 
 def _difference(comparison: Comparison) -> str:
     return "" if math.isnan(comparison.difference) else f"{comparison.difference:+.1%}"
-
-
-def numbers(estimate: Estimate) -> list[float | int | None]:
-    """An estimate in a data file: mean, half of its interval, count; null for numbers that are not finite."""
-    return [_number(estimate.mean), _number(estimate.half), estimate.count]
-
-
-def estimate(numbers: list[Any]) -> Estimate:
-    """What :func:`numbers` kept."""
-    mean, half, count = numbers
-    if count == 0:
-        return Estimate(math.nan, math.nan, 0)
-    return Estimate(mean, math.inf if half is None else half, count)
-
-
-def _number(value: float) -> float | None:
-    return round(value, 9) if math.isfinite(value) else None
 
 
 def render(folder: Path) -> str:
