@@ -130,7 +130,6 @@ def test_a_claim_of_equality_holds_where_values_are_alike():
 def test_a_slope_must_add_up_to_a_difference_that_counts():
     slight = over({(x,): around(100 + 0.001 * x) for x in (1, 2, 4)}, ["flows"])
     assert comparisons.rises(slight, "flows").verdict() is Verdict.ALIKE
-    assert comparisons.steps_up(slight, "flows").verdict() is Verdict.ALIKE
 
 
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=12))
@@ -166,12 +165,6 @@ def test_slopes_are_fitted_seed_by_seed():
     assert comparisons.rises(measured, "flows").verdict() is Verdict.REPRODUCED
     assert comparisons.rises(measured, "flows", least=4.0).verdict() is Verdict.NOT_REPRODUCED
     assert comparisons.falls(measured, "flows").verdict() is Verdict.NOT_REPRODUCED
-
-
-def test_steps_are_stricter_than_slopes():
-    measured = over({(x,): around(y) for x, y in ((1, 0), (2, 20), (3, 15), (4, 40))}, ["flows"])
-    assert comparisons.rises(measured, "flows").verdict() is Verdict.REPRODUCED
-    assert comparisons.steps_up(measured, "flows").verdict() is Verdict.NOT_REPRODUCED
 
 
 def test_less_steep_compares_sizes_of_slopes():

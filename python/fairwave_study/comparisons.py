@@ -6,7 +6,6 @@ combination of the open labels, paired by seed.
 
 from __future__ import annotations
 
-import itertools
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -247,16 +246,6 @@ def falls(measured: Measured, along: str, *, least: float = 0.0) -> Evidence:
     return _trend(measured, along, "below", -least)
 
 
-def steps_up(measured: Measured, along: str) -> Evidence:
-    """From each label to the next along an axis the measure grows: stricter than `rises`."""
-    return _steps(measured, along, "above")
-
-
-def steps_down(measured: Measured, along: str) -> Evidence:
-    """From each label to the next along an axis the measure shrinks: stricter than `falls`."""
-    return _steps(measured, along, "below")
-
-
 def grows_from(measured: Measured, axis: str, first: Any, last: Any, *, factor: float = 1.0) -> Evidence:
     """At `last` the measure exceeds `factor` times its value at `first`."""
     comparisons = []
@@ -333,20 +322,3 @@ def _trend(measured: Measured, along: str, side: Literal["above", "below"], line
             for point in measured.points(without=[along])
         ]
     )  # fmt: skip
-
-
-def _steps(measured: Measured, along: str, side: Literal["above", "below"]) -> Evidence:
-    labels = measured.labels(along)
-    comparisons = []
-    for point in measured.points(without=[along]):
-        each = [measured.samples(**point, **{along: label}) for label in labels]
-        # Each step is to be its part of a difference that counts over the whole axis.
-        relevant = counts(measured.measure, *each) / max(len(labels) - 1, 1)
-        for (earlier, before), (later, after) in itertools.pairwise(zip(labels, each, strict=True)):
-            comparisons.append(
-                Comparison(
-                    _labelled(f"{along} {later} − {earlier}", point), after - before, 0.0, side,
-                    measured.measure.unit, relevant=relevant,
-                )
-            )  # fmt: skip
-    return Evidence(comparisons)

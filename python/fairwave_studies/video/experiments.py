@@ -139,9 +139,6 @@ def _sample_flows(measure: Measure, grid: str, name: str, unit: str = "") -> dic
     }
 
 
-USED_DVRC, USED_TFRC = (f"satisfactory use: flows 5, transport {one}" for one in (DVRC, TFRC))
-
-
 FURTHER = [
     Experiment(
         "why-D4", "D4", "How fast DVRC's rate rises.", (AS_BASE, FASTER_ALPHA),

@@ -49,7 +49,6 @@ def _goodput(group: str) -> Measure:
 
 
 GOODPUT = _goodput(VIDEO)
-GOODPUT_OF = {group: _goodput(group) for group in (VIDEO, FTP, TCP)}
 FAIRNESS = measures.group_column("jain", "fairness (Jain)", VIDEO, id="fairness", better="higher")
 WORST_CASE = measures.worst_case_fairness(VIDEO)
 COV = measures.cov(VIDEO)

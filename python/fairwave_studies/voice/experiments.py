@@ -107,8 +107,7 @@ REALS_TIMEOUTS, VEGAS_TIMEOUTS = "Real's timeouts, 120 calls (%)", "Vegas's time
 # V5: the meaning of a late packet
 
 LITERAL, DELAY, DEEP = "001's Algorithm 1", "one-way delay", "one-way delay, buffers of 75 kB"
-LATE, SLOWEST = "calls alone (000): flows 120", "UDP's delay, 95th percentile, 120 calls (ms)"
-LATE_BESIDE = "beside 10 transfers (001): flows 80 − 2 × flows 40"
+SLOWEST = "UDP's delay, 95th percentile, 120 calls (ms)"
 
 
 # V9: the saving by longer packets
@@ -119,14 +118,11 @@ LIMITED, ROOMY, COUNTED = (
     "R2 6 Mb/s, 50 kB, UDP with headers",
 )
 VEGAS_TOO = "the same, Vegas with headers, too"
-VEGAS_GAIN, UDP_GAIN = "Vegas does not: gain of tcp/vegas", "UDP gains: gain of udp"
 
 
 # V11: the protection of transfers
 
 SHIELDED, EVEN, OPEN = "R1→R2 2 Mb/s, as ns-2 counts", "R1→R2 2 Mb/s, no headers", "R1→R2 4 Mb/s, no headers"
-TO_VEGAS = "Real mostly leaves most: beside 20 transfers: tcp/real − tcp/vegas, mean over calls"
-TO_WESTWOOD = "Real mostly leaves most: beside 60 transfers: tcp/real − tcp/westwood, mean over calls"
 LEFT, WIDER = "left by UDP, 120 calls, 20 transfers (Mb/s)", "further behind than with 40 calls (Mb/s)"
 
 
@@ -134,8 +130,6 @@ LEFT, WIDER = "left by UDP, 120 calls, 20 transfers (Mb/s)", "further behind tha
 
 LETTER, ARRIVAL = "gap to the packet numbered before", "gap to the arrival before"
 UDP_FALL, REAL_FALL = "UDP's goodput falls, 80 calls (%)", "Real's goodput falls, 80 calls (%)"
-SLOPE = "the index: |slope| of udp − tcp/westwood along per at flows 120"
-GOODPUT_SLOPE = "goodput: |slope| of udp − tcp/real along per at flows 120"
 CROWDED = "gap to the arrival before, R1→R2 1.2 Mb/s"
 
 
@@ -144,7 +138,6 @@ CROWDED = "gap to the arrival before, R1→R2 1.2 Mb/s"
 PACKETS, BYTES = "base", "R2 6 Mb/s, 50 kB"
 ESTIMATE_OFF = "R2 6 Mb/s, 50 kB, Reno in Westwood's place"
 NOTHING_160, NOTHING_500 = "R1 carries nothing new, Westwood, 160 B (%)", "and with 500 B (%)"
-WESTWOOD_TO_REAL = "gain of tcp/westwood − tcp/real"
 
 
 ROOM = {"buffers": "50 kB", "shared-bottleneck": "6 Mb/s"}
