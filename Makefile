@@ -100,7 +100,7 @@ format:  ## put Rust and Python into house style
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## packet-hops per CPU second, beside ns-2 where it is installed
+bench: setup  ## speed and memory, their limits, and other simulators where they are installed
 	$(BIN)/python -m validation bench
 
 validate: setup  ## the same scenarios in fairwave and in ns-2, ns-3, the kernel

@@ -368,12 +368,12 @@ def _natural(place: str) -> list[tuple[int, str]]:
 
 
 def render(_: Path) -> str:
-    """Renders the page from the code as it is."""
+    """Renders the page from the current code."""
     return markdown(collect(), entries())
 
 
 def main() -> int:
-    """Says what is wrong; the exit status."""
+    """Prints the problems and returns the exit status."""
     writing.parser(__doc__).parse_args()
     wrong = problems(collect(), entries())
     for problem in wrong:

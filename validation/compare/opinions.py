@@ -1,4 +1,4 @@
-"""The page of fairwave beside ns-3 and beside the kernel itself, each part renewed by itself."""
+"""The page of fairwave compared with ns-3 and with the kernel. Each part can be renewed alone."""
 
 from __future__ import annotations
 

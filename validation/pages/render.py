@@ -1,8 +1,8 @@
 """Renders every page that is not written by hand: `make results`.
 
-Pages of measurements come from ``results/`` alone. Pages about the code come from the code: the commands, the measures,
-the citations, and the examples and controllers, which are simulated. ``python -m validation results NAME`` renders some
-pages only. ``--quick`` leaves out pictures that need runs, and those of experiments.
+Pages of measurements come from ``results/`` alone. Pages about the code come from the code: the commands, the
+measures, the citations, and simulations of the examples and the controllers. ``python -m validation results NAME``
+renders some pages. ``--quick`` leaves out pictures of experiments, and pictures that need runs.
 
 The folder has a page for each name, ``NAME.md``, with its pictures in ``figures/``, and the tables of ``results/`` as
 CSV.
@@ -54,7 +54,7 @@ class Page:
 
 
 SLOW = ("controllers", "gallery", "video-fit")
-"""Pages besides those of studies whose pictures take time: runs of the simulator or of a coder."""
+"""Pages with pictures that need runs of the simulator or of a coder. Pages of studies have them, too."""
 
 GROUPS: dict[str, tuple[Page, ...]] = {
     "Studies": (
@@ -121,9 +121,9 @@ def render(folder: Path, pages: Iterable[Page], docs: Path = DOCS, *, quick: boo
     """Renders pages into a folder.
 
     Args:
-        folder: Where pages, pictures and tables go.
+        folder: Folder for pages, pictures and tables.
         pages: The pages.
-        docs: Where the pages written by hand lie.
+        docs: Folder of the hand-written pages.
         quick: Leaves out pictures that need runs, and those of experiments.
     """
     (folder / "figures").mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """The documentation as a site: `make site`.
 
-Sphinx reads a folder that has the pages of the repository, what they link to, and the rendered pages (`render`) as its
-folder ``results``. A page of ``docs/`` that reports findings gets a link to its rendered page.
+Sphinx reads a folder with the pages of the repository, their linked files, and the rendered pages (`render`) in the
+subfolder ``results``. A page of ``docs/`` that reports findings gets a link to its rendered page.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def build(out: Path, *, quick: bool = False) -> subprocess.CompletedProcess[str]
     """Builds the site.
 
     Args:
-        out: Where it goes.
-        quick: Leaves out the pictures that take time.
+            out: Where it goes.
+            quick: Leaves out the pictures that take time.
 
     Returns:
-        What Sphinx said. Its status is 1 after a warning, such as a broken link.
+    The finished process of Sphinx. Its status is 1 after a warning, such as a broken link.
     """
     with TemporaryDirectory() as name:
         source, trees = Path(name) / "source", Path(name) / "trees"

@@ -1,7 +1,7 @@
 """The full pages of all studies, and all claims at a glance, from the ledgers in ``results/studies``.
 
-``make results`` renders them. ``python -m validation studies FOLDER`` keeps what runs left: ``FOLDER/NAME`` is the
-folder of ``fairwave study NAME --explore 128``.
+``make results`` renders them. ``python -m validation studies FOLDER`` keeps new results: ``FOLDER/NAME`` is the folder
+of ``fairwave study NAME --explore 128``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NAMES = ("voice", "smoothness", "video", "dropping")
 OWN = ("today", "future", "conference", "network", "radio")
-"""Studies with claims of our own: no paper, so no readings of one."""
+"""Studies with fairwave's claims: no paper, so no readings."""
 TITLES = {
     "000": "Assessment of Internet voice transport with TCP",
     "001": "Evaluation of transport services for VoIP",
@@ -42,7 +42,7 @@ TITLES = {
     "003": "TCP(α, β), γ and δ",
     "004": "Which packet to drop",
 }
-"""What each paper is about, in short."""
+"""The subject of each paper."""
 
 
 def keep(folder: Path) -> None:
@@ -87,13 +87,13 @@ SHARES = ("reproduced", "alike", "undecided", "contradicted", "points")
 
 
 def _known(ledger: dict[str, Any]) -> list[str]:
-    """The shares that are known of some claim: an earlier release did not tell *alike* from *undecided*."""
+    """The known shares of some claim. An earlier release did not distinguish *alike* from *undecided*."""
     told = [overall(one["readings"]) for one in ledger["claims"] if one["readings"]]
     return [name for name in SHARES if not all(math.isnan(getattr(one, name)) for one in told)]
 
 
 def not_explored(ledger: dict[str, Any]) -> str:
-    """What a study's readings all have in common, and what their runs have less of, in words."""
+    """The common settings of a study's readings, and the reductions of their runs, in words."""
     same = [one["id"] for one in ledger["assumptions"] if not one["swept"]]
     told = (
         f" Assumptions that are not explored, {len(same)} of {len(ledger['assumptions'])}: {', '.join(same)}."
@@ -105,7 +105,7 @@ def not_explored(ledger: dict[str, Any]) -> str:
 
 
 def sentences(ledger: dict[str, Any], paper: str) -> list[str]:
-    """Sentences on what a reader can rely on."""
+    """Sentences about reliable claims."""
     claims = claims_of(ledger, paper)
     by: dict[str, list[str]] = {}
     for one in claims:
@@ -158,7 +158,7 @@ FRESH = (
     ("the authors' likely set-up", "likely"),
     ("the reading in which most claims hold", "best_reading"),
 )
-"""What is judged on seeds that nothing else uses, and its name in a ledger."""
+"""The judgements on fresh seeds, and their names in a ledger."""
 
 
 def fresh(entry: dict[str, Any]) -> str:
@@ -195,7 +195,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _draw_readings(axes: Axes, ledger: dict[str, Any], table: pl.DataFrame) -> None:
-    """Draws the matrix of one study's claims and readings, those in which most claims hold to the left."""
+    """Draws the matrix of one study's claims and readings. Readings with most reproduced claims are on the left."""
     # As in the table: the verdict of the whole study, with all its replications.
     base = {one["id"]: one["verdict"] for one in ledger["claims"] if one["readings"]}
     drawn = table.filter(pl.col("kind") == "drawn").select(list(base)).to_dicts()
@@ -221,7 +221,7 @@ def picture(found: dict[str, tuple[dict[str, Any], pl.DataFrame]], target: Path)
 
 
 def own() -> Iterator[str]:
-    """What the studies say that are not about a paper."""
+    """The results of studies without a paper."""
     for name in OWN:
         if not kept.exists(f"studies/{name}"):
             continue
@@ -380,7 +380,7 @@ def _draw_factors(both: tuple[dict[str, Any], pl.DataFrame], target: Path) -> No
 
 
 def main() -> int:
-    """Keeps what is handed in; the exit status."""
+    """Keeps the results of a folder and returns the exit status."""
     if len(sys.argv) != 2:
         print("write: python -m validation studies FOLDER", file=sys.stderr)
         return 2

@@ -10,7 +10,6 @@ from fairwave.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairwave.scenario import Scenario
 
 MOST = 1_500_000
 """The most that the camera's encoder may use, bits per second (RFC 8867 §4.3)."""

@@ -2,7 +2,7 @@
 
 `python -m validation chrome --calls 5 --out out/chrome` makes five calls a case, in real time (half an hour in all). It
 needs Linux and Chromium. On a busy machine browsers send less. Calls that the folder has are not made again.
-`--keep` keeps the numbers of what the folder has, with ten simulated calls a case.
+`--keep` keeps the numbers of the folder's calls, with ten simulated calls a case.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def make(out: Path, calls: int) -> int:
 
 
 def keep(out: Path) -> None:
-    """Keeps what the folder's calls and simulated calls show. A case without calls keeps its browsers' numbers."""
+    """Keeps results of the folder's calls and of simulated calls. A case without calls keeps its browsers' numbers."""
     before = kept.read(KEPT) if kept.exists(KEPT) else {}
     data: dict[str, Any] = {}
     for case in cases.CASES:
