@@ -431,15 +431,15 @@ def test_the_account_at_the_top_says_what_holds_where_and_by_what(outcome):
     (account,) = ledger["accounts"]
     parts = {one["heading"]: " ".join(one["sentences"]) for one in account["parts"]}
     assert account["paper"] == "000"
-    assert parts["What holds whatever one assumes"].startswith("No claim is reproduced in 95 %")
-    there = parts["What holds in the authors' likely set-up"]
+    assert parts["Claims that hold in every reading"].startswith("No claim is reproduced in 95 %")
+    there = parts["Claims that hold in the authors' likely set-up"]
     assert "The likely set-up: delay = long. Paths were long then." in there
-    assert "There 1 of 2 claims hold (S1); contradicted: S3." in there
+    assert "In the likely set-up 1 of 2 claims hold (S1); contradicted: S3." in there
     assert "judged on seeds 11, 12, 13, 14, 15" in there
-    assert parts["What holds in no reading"].startswith(
+    assert parts["Claims that hold in no reading"].startswith(
         "S3: Delay is negative. Comes nearest with flows 4: 1"
     )
-    assert parts["What to take along"] == "Delay adds up."
+    assert parts["Summary"] == "Delay adds up."
     page = (folder / "index.html").read_text(encoding="utf-8")
     assert page.index('id="account"') < page.index('id="claims"')
     assert "## A fair account of paper 000" in (folder / "digest.md").read_text(encoding="utf-8")
@@ -550,7 +550,7 @@ def test_the_page_shows_each_claim_as_a_picture_two_sentences_and_folded_numbers
         "S1 over 8 readings: reproduced in 62 %, alike in 0 %, undecided in 0 %, contradicted in 38 %" in page
     )
     assert "Of 8 readings 62 % (31 to 86) reproduce it, 38 % contradict it" in page
-    assert "in 62 % all means lie on the claimed side" in page
+    assert "in 62 % all means are on the claimed side" in page
     assert "Runs of the readings are smaller than the study's own: runs take 2 s." in page
     assert "ranked before the exploration" in page
     assert "before any claim was judged" not in page

@@ -89,20 +89,20 @@ def _account(account: Account, study: Study, exploration: Exploration, claims: S
         if about[name].ever == 0
     ]
     parts = {
-        "What holds whatever one assumes": always
+        "Claims that hold in every reading": always
         or ["No claim is reproduced in 95 % or more of the readings, nor in most."],
-        "What holds in the authors' likely set-up": _likely(account, exploration),
+        "Claims that hold in the authors' likely set-up": _likely(account, exploration),
     }
     for kind, factors in _kinds(exploration).items():
         lines = _claims_by_kind(exploration, claims, factors)
         if lines or kind in account.words:
-            parts[f"What a {kind} brings about"] = [
+            parts[f"Effect of a {kind}"] = [
                 *([account.words[kind]] if kind in account.words else []),
                 *lines,
             ]
-    parts["What holds in no reading"] = never or ["Every claim is reproduced in one reading at least."]
+    parts["Claims that hold in no reading"] = never or ["Every claim is reproduced in one reading at least."]
     if account.closing:
-        parts["What to take along"] = [account.closing]
+        parts["Summary"] = [account.closing]
     return ToldAccount(account.paper, parts)
 
 
@@ -127,12 +127,12 @@ def _likely(account: Account, exploration: Exploration) -> list[str]:
         return f"{one.held} of {one.of} claims hold ({held}); contradicted: {against}"
 
     for words, several in (
-        ("There", exploration.likely),
+        ("In the likely set-up", exploration.likely),
         ("In the base reading", exploration.anew),
-        ("In the reading in which most hold together", exploration.best),
+        ("In the reading with most claims", exploration.best),
     ):
         sentences += [f"{words} {counted(one)}." for one in several if one.paper == account.paper]
-    return [*sentences, f"All three were judged on seeds {seeds}, on which nothing else was."]
+    return [*sentences, f"All three were judged on seeds {seeds}, which no other judgement uses."]
 
 
 def _kinds(exploration: Exploration) -> dict[str, list[str]]:

@@ -173,7 +173,7 @@ def conduct(
 
 def _refuse_more(*, explored: bool, why: bool) -> None:
     """Refuses explorations and experiments of a study that runs with changes."""
-    rest = "a study as it is: without a figure, settings and other relevant differences"
+    rest = "an unchanged study: without a figure, settings and other relevant differences"
     if explored:
         raise ValueError(f"an exploration judges all claims of {rest}")
     if why:
@@ -264,7 +264,7 @@ def _read(
         ),
         view(
             "readings-best",
-            "The reading in which most claims hold together",
+            "The reading with most claims",
             shown.best_table(exploration),
             "Chosen under the same seeds as all readings were judged, then judged under seeds "
             f"{', '.join(map(str, exploration.others))}, so that the choice is not its own proof; so are the base "
@@ -272,17 +272,16 @@ def _read(
         ),
         view(
             "readings-never",
-            "What no reading brings about",
+            "Claims that hold in no reading",
             shown.never_table(exploration),
-            "Claims that none of the readings reproduces, with the comparison that still refuses where they come "
-            "nearest.",
+            "Claims that none of the readings reproduces, with the failing comparison of the nearest reading.",
         ),
         view(
             "readings-factors-values",
-            "What is open, and what each factor admits",
+            "Open details, and the values of each factor",
             shown.factors_table(exploration),
-            "Values stand in the order of their plausibility, ranked before the exploration. A value "
-            "that is flagged is admitted by the words, and should be taken with care for what is said beside it.",
+            "Values are in order of plausibility, ranked before the exploration. The paper's words admit a flagged "
+            "value, but take it with care for the given reason.",
         ),
     ]
     write_table(shown.table(exploration).to_arrow(), folder / "tables" / "readings", provenance)
@@ -306,7 +305,7 @@ def _otherwise(settings: Mapping[str, Any], counting: Relevance, differs: Mappin
         notes.append(f"This is another reading than the base: {listed}.")
     if settings:
         listed = ", ".join(f"{path} = {value}" for path, value in settings.items())
-        notes.append(f"This is the study with other assumptions than its own: {listed}.")
+        notes.append(f"This is the study with changed assumptions: {listed}.")
     if counting.changes:
         listed = ", ".join(f"{name} {least}" for name, least in counting.changes.items())
         notes.append(f"Here differences count from other values than usual: {listed}.")

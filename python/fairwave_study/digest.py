@@ -34,7 +34,7 @@ def digest(ledger: Mapping[str, Any], figures: str = "figures") -> str:
         parts.append(f"**Another reading than the base:** {changed}.")
     if ledger["settings"]:
         changed = ", ".join(f"`{path} = {value}`" for path, value in ledger["settings"].items())
-        parts.append(f"**Made with other assumptions than the study's own:** {changed}.")
+        parts.append(f"**Made with changed assumptions:** {changed}.")
     if relevant := ledger.get("relevant"):
         changed = ", ".join(f"{name} {least}" for name, least in relevant.items())
         parts.append(f"**Differences count from other values than usual:** {changed}.")
@@ -47,7 +47,7 @@ def digest(ledger: Mapping[str, Any], figures: str = "figures") -> str:
             f"## {several.capitalize()}",
             f"{len(claims)} {several}: {_counted(claims)}.",
             _verdicts(claims, one),
-            "### What the verdicts rest on",
+            "### Comparisons behind the verdicts",
             *(_claim(claim) for claim in claims),
         ]
     if ledger["experiments"]:

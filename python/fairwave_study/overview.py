@@ -174,8 +174,8 @@ def _shares(exploration: Exploration, folder: Path, provenance: Provenance) -> D
             provenance,
             title="Which factors decide which claims",
             caption=(
-                "Share of a verdict's variance over the readings that one factor accounts for by itself, in %, where "
-                "it is more than chance (F test, p < 0.05 after Bonferroni). Pairs and trees are in the table below."
+                "Share of a verdict's variance over the readings that one factor explains alone, in %, if it is "
+                "above chance (F test, p < 0.05 after Bonferroni). Pairs and trees are in the table below."
             ),
             alt="Heat map of claims and factors; the numbers are in its data",
         )
@@ -336,7 +336,7 @@ def sentences(exploration: Exploration, claim: str) -> list[str]:
     first = (
         f"Of {one.n} readings {percent(one.reproduced, one.shares.interval('reproduced'))} reproduce it, "
         f"{percent(one.contradicted)} contradict it{alike} and {percent(one.undecided)} leave it undecided; in "
-        f"{percent(one.points)} all means lie on the claimed side."
+        f"{percent(one.points)} all means are on the claimed side."
     )
     if one.parts:
         first += (
@@ -356,7 +356,7 @@ def sentences(exploration: Exploration, claim: str) -> list[str]:
             second += f", and is decided by {_listed(one.decided.factors[:3])}"
         if tree and tree.useful:
             second += (
-                f" (a tree on {_listed(tree.factors[:3])} tells {tree.accuracy:.0%} of unseen readings rightly, "
+                f" (a tree on {_listed(tree.factors[:3])} predicts {tree.accuracy:.0%} of unseen readings, "
                 f"guessing {tree.guessing:.0%})"
             )
         second += "."

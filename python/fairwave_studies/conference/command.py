@@ -53,7 +53,7 @@ def rfc8867(
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="What it is compared with. Repeatable; gcc if left out."),
+        typer.Option(metavar="NAME", help="Compared controller. Repeatable; gcc if left out."),
     ] = None,
     replications: Replications = 3,
     threads: Threads = None,

@@ -214,7 +214,7 @@ def _first() -> list[Experiment]:
         Experiment(
             "why-Q12",
             "Q12",
-            "RED's step at the maximum threshold, and what a run of drops costs TCP.",
+            "RED's step at the maximum threshold, and the cost of a run of drops to TCP.",
             (
                 Side("RED of 1993: every arrival beyond the threshold"),
                 Side("a slope instead of the step", changes=GENTLE),
@@ -230,7 +230,7 @@ def _first() -> list[Experiment]:
         Experiment(
             "why-Q14",
             "Q14",
-            "How strong TCP is, and whether AVQ's queue is long enough to tell who is heaviest.",
+            "The strength of TCP, and the length of AVQ's queue, which decides the heaviest class.",
             (
                 BASE_SIDE,
                 Side("transfers 39 ms away", NEAR),
@@ -257,7 +257,7 @@ def _first() -> list[Experiment]:
         Experiment(
             "why-Q17",
             "Q17",
-            "What late packets are a share of, and RED's law.",
+            "The denominator of the late share, and RED's law.",
             (BASE_SIDE, Side("ns-2.35's RED", {"red": "ns-2.35"})),
             {
                 **{label: _late_of_received(victim) for victim, label in LATE.items()},
@@ -432,7 +432,7 @@ def _further() -> list[Experiment]:
     }
     return [
         Experiment(
-            "why-Q1", "Q1", "RED's step at the maximum threshold, and in which drops the victim rule is asked.",
+            "why-Q1", "Q1", "RED's step at the maximum threshold, and the drops with a victim rule.",
             (BASE_SIDE, OTHER_RED_SIDE, FORCED_SIDE),
             {
                 name.format(q.CLASS_TITLES[one]): _sample_s1(q.SHARE, case, p.DROP_SEL, one)
@@ -476,7 +476,7 @@ def _further() -> list[Experiment]:
             },
         ),
         Experiment(
-            "why-Q9", "Q9", "How much AVQ's queue may hold, and by which mean packet REM counts.",
+            "why-Q9", "Q9", "The size of AVQ's queue, and REM's mean packet.",
             (BASE_SIDE, ROUTERS_SIDE, REM_SIDE),
             {**{MOS_OF.format(one): _mean_over_cases(q.MOS, one) for one in p.QUEUES}, **over_all},
         ),
@@ -550,7 +550,7 @@ def _further() -> list[Experiment]:
             },
         ),
         Experiment(
-            "why-Q24", "Q24", "RED's step at the maximum threshold, and in which drops the victim rule is asked.",
+            "why-Q24", "Q24", "RED's step at the maximum threshold, and the drops with a victim rule.",
             (BASE_SIDE, SLOPE_SIDE, FORCED_SIDE),
             {
                 key: taken
@@ -569,7 +569,7 @@ def _further() -> list[Experiment]:
             },
         ),
         Experiment(
-            "why-Q27", "Q27", "How much AVQ's queue may hold, and by which mean packet REM counts.",
+            "why-Q27", "Q27", "The size of AVQ's queue, and REM's mean packet.",
             (BASE_SIDE, ROOM_SIDE, REM_SIDE),
             {
                 **{WAIT_5.format(one): _sample_s2(q.QUEUEING, "CA5", one, p.TAIL) for one in p.QUEUES},

@@ -182,7 +182,7 @@ def _q10(data: Data) -> str:
 def _q11(data: Data) -> str:
     found = recognition.heard(data)
     if found.missing:
-        return f"Nobody listened: {found.missing}"
+        return f"No recognition: {found.missing}"
 
     def accuracy(queue: str, victim: str, flows: tuple[str, ...]) -> float:
         place = {"queue": queue, "victim": victim, "flow": flows, "method": recognition.METHODS[0]}
@@ -252,7 +252,7 @@ def _q17(data: Data) -> str:
 def _q18(data: Data) -> str:
     found = recognition.heard(data)
     if found.missing:
-        return f"Nobody listened: {found.missing}"
+        return f"No recognition: {found.missing}"
     far = {"queue": "RED", "flow": ("B4", "B5", "B6"), "method": recognition.METHODS[0]}
     accuracy = ", ".join(
         f"{one} {float(recognition.accuracy(found, 'words', victim=one, **far).mean()):.0f}" for one in THREE
@@ -416,7 +416,7 @@ def _q31(data: Data) -> str:
 def _q32(data: Data) -> str:
     found = recognition.heard(data)
     if found.missing:
-        return f"Nobody listened: {found.missing}"
+        return f"No recognition: {found.missing}"
     far = {"flow": ("B4", "B5", "B6"), "method": recognition.METHODS[0]}
     rates = "; ".join(
         f"{queue}: "

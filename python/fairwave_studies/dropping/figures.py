@@ -105,7 +105,7 @@ def _bars(
     return pl.DataFrame(rows, schema=[axis, "class", "of", "mean", "low", "high"], orient="row")
 
 
-MARKED = "Diamonds: the paper's shares of what is carried here."
+MARKED = "Diamonds: the paper's shares of the traffic carried here."
 
 
 def _throughput(number: str, case: str, grid: str, victims: tuple[str, ...], queue: str = "RED") -> Figure:
@@ -185,7 +185,7 @@ def _full_opinion(case: str, grid: str) -> Figure:
         x_label="queue",
         fix={"case": case, "victim": list(p.PAPERS_VICTIMS)},
         source="beyond the paper; its §4.4.1",
-        caption="Per call, with its own loss, bursts and concealment, played 300 ms after it was spoken.",
+        caption="Per call, with its loss, bursts and concealment, played 300 ms after it was spoken.",
         kind="bar",
     )
 
@@ -220,7 +220,7 @@ def _guard() -> list[Figure]:
             series="victim",
             x_label="queue",
             fix={"case": case, "victim": chosen},
-            caption="What voice gains (left, middle) and what fairness among the three classes costs (right).",
+            caption="Gain of voice (left, middle) and cost in fairness among the three classes (right).",
             **common,
         )
         for case in p.VOICE_DOMINATES
@@ -299,8 +299,8 @@ def _extra_figures() -> list[Figure]:
             grids=(p.BEYOND,),
             source="beyond the paper; its §2",
             size=(12.4, 3.9),
-            caption="FRED (Lin & Morris 1997) counts packets per flow, of which calls send many small ones; GREEN "
-            "(Wydrowski & Zukerman 2002) goes by the rate of what arrives, or of what is admitted.",
+            caption="FRED (Lin & Morris 1997) counts packets per flow, and calls send many small ones; GREEN "
+            "(Wydrowski & Zukerman 2002) uses the rate of arrivals, or of admitted packets.",
         )
         for case in p.BEYOND_CASES
     ]

@@ -286,31 +286,27 @@ TABLES = (
     Table("table-9", "Correct sentences in CA7", SPOKEN,
           partial(_understood, column="sentences", theirs=published.CORRECT_SENTENCES), "paper 004, Table 9",
           f"{HEARD} A sentence is correct when nothing in it was added or substituted (§4.4.2)."),
-    Table("speech", "What was spoken and who listened", SPOKEN, _corpus,
-          caption="With fewer words and a model that does not know the voice, absolute numbers lie below "
-                  "the paper's; what "
-          "counts is the difference between victims."),
+    Table("speech", "Corpus and recogniser", SPOKEN, _corpus,
+          caption="With fewer words and a model that does not know the voice, absolute numbers are below the "
+                  "paper's; the difference between victims counts."),
     Table("agreement", "Distance from the paper's tables", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS), _agreement,
           caption="Over all cells of a row of the paper's tables, one of which (Table 5, CA1, Drop-Tail) is "
-                  "calibrated on; rank correlation is 1 where ours stand in the paper's order."),
+                  "calibrated on; rank correlation is 1 if ours have the paper's order."),
     Table("orders", "Order of the victims by voice lost in all", (p.ON_OFF, p.ROUTERS), _orders,
           caption=f"Within each queue, from the least loss to the most; losses within {ALIKE} percentage "
-                  f"points are alike. Where the "
-          "order differs, what decides it is measured beside."),
+                  f"points are alike. A different order has the "
+          "deciding quantity next to it."),
     Table("guard", "Voice-Guard where voice dominates", (p.ON_OFF,), _guard, "beyond the paper; its §4.4.1",
           "Drop-Sel until voice takes more than a third of the link; then packets go from the heavier of "
           "the other two "
           "classes, until voice takes less than 0.9 of that, or more than the link has."),
     Table("related", "Queues of the related work", (p.BEYOND,), _related, "beyond the paper; its §2",
-          "The paper names FRED and GREEN and measures neither. FRED counts packets per flow and chooses "
-          "the arrival; "
-          "GREEN goes by the estimated rate of what arrives, with which load that does not yield shuts "
-          "itself out, or "
-          "of what is admitted."),
-    Table("refused", "What is not admitted as a reading", (), _refused,
-          caption="Looked at and refused, by the paper's own words or numbers."),
+          "The paper names FRED and GREEN and measures neither. FRED counts packets per flow and chooses the "
+          "arrival; GREEN uses the estimated rate of arrivals (unresponsive load then shuts itself out) or of "
+          "admitted packets."),
+    Table("refused", "Readings that are not admitted", (), _refused,
+          caption="Considered and refused, by the paper's words or numbers."),
     Table("books", "Conservation per class and cause", (p.ALWAYS_ON, p.ON_OFF, p.ROUTERS, p.PUNSI), _books,
-          caption="Arrived less served, dropped and waiting, summed over the absolute values of all classes "
-                  "and scarce links. "
-          "A run in which a class's packets do not add up is refused by the simulator, too."),
+          caption="Arrived minus served, dropped and waiting: sum of the absolute values over all classes and "
+                  "scarce links. The simulator also refuses a run with a wrong sum for a class."),
 )  # fmt: skip

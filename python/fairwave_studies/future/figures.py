@@ -21,7 +21,7 @@ from fairwave_study.parts import Figure
 FIGURES = (
     Figure(
         "calls",
-        "What carries a contested call",
+        "Carriers of a contested call",
         p.CALLS,
         (CALL_MOS, TIMELY, TRANSFERS),
         "carrier",
@@ -43,7 +43,7 @@ FIGURES = (
     ),
     Figure(
         "video",
-        "DVRC as it is, as a profile, and with layers that are cut anywhere",
+        "DVRC unchanged, as a profile, and with layers that are cut anywhere",
         p.VIDEO,
         (PICTURE, SEEN, TRANSFERS, RETURN),
         "carrier",

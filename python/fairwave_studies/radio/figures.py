@@ -37,11 +37,11 @@ FIGURES = (
         "Marked: calls in the voice category, the video in the video category.", {"queue": p.FIFO},
     ),
     _bars(
-        "wifi-calls", "What carries calls next to a slow laptop", p.WIFI_CALLS, (q.MOS,), "carrier", "queue",
+        "wifi-calls", "Carriers of calls next to a slow laptop", p.WIFI_CALLS, (q.MOS,), "carrier", "queue",
         "transport of the calls", "The laptop downloads over CUBIC.",
     ),
     _bars(
-        "wifi-video", "What carries a video next to a slow laptop", p.WIFI_VIDEO, (q.SEEN, q.LAYERS), "carrier",
+        "wifi-video", "Carriers of a video next to a slow laptop", p.WIFI_VIDEO, (q.SEEN, q.LAYERS), "carrier",
         "queue", "transport of the video", "The laptop downloads over CUBIC.",
     ),
     _bars(
@@ -49,7 +49,7 @@ FIGURES = (
         "queue of the phone at the base station", "Next to an update on the same phone, or none.",
     ),
     _bars(
-        "edge-video", "What carries a video at the edge of a cell", p.EDGE_VIDEO, (q.SEEN, q.LAYERS), "carrier",
+        "edge-video", "Carriers of a video at the edge of a cell", p.EDGE_VIDEO, (q.SEEN, q.LAYERS), "carrier",
         "queue", "transport of the video", "Next to an update over CUBIC on the same phone.",
     ),
     _bars(

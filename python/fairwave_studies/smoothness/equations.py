@@ -199,11 +199,9 @@ EQUATIONS = (
         grids=(n.MODEL,),
         draw=_throughput,
         source="paper 003, Eqs. (1)–(3)",
-        caption="One flow that meets independent packet errors on an idle path; lines are Eq. (1) with "
-        "the path's 80 ms and the least timeout, "
-        "200 ms. By Eq. (3) the pairs are friendly where timeouts decide; where they are rare Eq. (1) "
-        "itself gives them (1 + β)/1.5 of "
-        "what the standard TCP has.",
+        caption="One flow that meets independent packet errors on an idle path; lines are Eq. (1) with the path's "
+        "80 ms and the least timeout, 200 ms. By Eq. (3) the pairs are friendly if timeouts decide. If "
+        "timeouts are rare, Eq. (1) gives the pairs (1 + β)/1.5 of the standard TCP's rate.",
         size=(9.6, 3.9),
     ),
     Figure(
@@ -231,7 +229,7 @@ EQUATIONS = (
         grids=(n.KNEE,),
         draw=_knee,
         source="paper 003, Eq. (16)",
-        caption="The sender finds the knee from its own round trips.",
+        caption="The sender finds the knee from its round trips.",
     ),
 )
 """One figure per equation."""

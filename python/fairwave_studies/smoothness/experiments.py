@@ -311,7 +311,7 @@ FIRST = [
         },
     ),
     Experiment(
-        "why-S23", "S23", "When γ acts, whether sendings are spread, and over what smoothness is taken.",
+        "why-S23", "S23", "The moment when γ acts, the spread of sendings, and the period of smoothness.",
         (
             Side("one round trip later"), Side("at once", {"gamma": "at once"}), Side("no jitter", {"sending": "none"}),
             Side("bins of 1 s", {"bin": "1 s"}),
@@ -546,7 +546,7 @@ FURTHER = [
         },
     ),
     Experiment(
-        "why-S32", "S32", "How losses are repaired; then a shorter path; then what a loss takes of a window.",
+        "why-S32", "S32", "The repair of losses; then a shorter path; then the decrease per loss.",
         (AS_BASE, WITH_SACK, Side("round trip of 60 ms", {"round-trip": "60 ms"}), UNSHAKEN),
         {
             **_samples(q.GOODPUT, n.ERRORS_10, "goodput, 5 %", " (Mb/s)", **CROWD),

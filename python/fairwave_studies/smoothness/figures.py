@@ -60,7 +60,7 @@ def _wired(reading: Reading) -> list[Figure]:
             "flows",
             FLOWS,
             y_from_zero=False,
-            caption="The caption of the paper says 100 Mb/s, its text 10. Note the scale.",
+            caption="The paper's caption has 100 Mb/s, its text 10. Note the scale.",
         ),
         _figure(
             3,
@@ -79,7 +79,7 @@ def _wired(reading: Reading) -> list[Figure]:
             "flows",
             FLOWS,
             y_from_zero=False,
-            caption="Headers alone are 3.8 % of overhead. What the bottleneck drops is in the table On wires.",
+            caption="Headers alone are 3.8 % of overhead. The table On wires has the bottleneck's drops.",
         ),
         _figure(
             5,
@@ -111,8 +111,8 @@ def _changing() -> list[Figure]:
             grids=(n.GROWING,),
             draw=partial(_draw_course, measure=q.ALLOTTED_FAIRNESS, grid=n.GROWING),
             source="paper 003, Figure 7",
-            caption="Mean and 95 % interval. A flow counts from the first whole bin in which it is "
-            "there. The paper's text says 100 Mb/s, its caption 10: both are shown.",
+            caption="Mean and 95 % interval. A flow counts from its first whole bin. The paper's text has 100 Mb/s,"
+            " its caption 10: both are shown.",
             size=(9.6, 3.9),
         ),
         Figure(
@@ -206,7 +206,7 @@ def _with_errors() -> list[Figure]:
             "per",
             ERRORS,
             y_from_zero=False,
-            caption="The caption of the paper says goodput, its text overhead.",
+            caption="The paper's caption has goodput, its text overhead.",
         ),
         _crowd(12, "Overhead under packet errors, 100 flows at 100 Mb/s", q.OVERHEAD, note),
     ]
@@ -257,8 +257,8 @@ def _handoffs() -> list[Figure]:
             grids=(n.HANDOFFS,),
             draw=partial(_interrupted, down=down),
             source=f"paper 003, Figure {number}",
-            caption=f"The first {TRACED_S} s of one replication (seed 1), in which all four meet the same handoffs; "
-            "bins of 1 s." + more,
+            caption=f"The first {TRACED_S} s of one replication (seed 1). All four meet the same handoffs. "
+            "Bins of 1 s." + more,
             size=(9.6, 3.9),
         )
         for number, down, words, more in (
@@ -266,7 +266,7 @@ def _handoffs() -> list[Figure]:
                 13,
                 "500 ms",
                 "500 ms",
-                " Shaded: the stretch of which the paper speaks; its run is another one.",
+                " Shaded: the stretch in the paper's text; its run was another one.",
             ),
             (14, "1 s", "1 s", ""),
         )
@@ -277,8 +277,8 @@ def _handoffs() -> list[Figure]:
             grids=(n.HANDOFFS,),
             draw=_handed_off,
             source="paper 003, Figures 13 and 14",
-            caption="Means over replications from 5 s on. 'While short': those 20 s of a run with handoffs of 500 ms "
-            "on average in which all four together get most.",
+            caption="Means over replications from 5 s on. 'While short': the 20 s with the highest total rate in a "
+            "run with handoffs of 500 ms on average.",
             size=(7.2, 3.9),
         )
     ]
@@ -392,7 +392,7 @@ def _avoidance() -> list[Figure]:
             x="flows",
             x_label=x,
             source="paper 003, §IV",
-            caption="§IV says of both that the systems are alike (claims S16 and S21).",
+            caption="By §IV the systems are alike in both (claims S16 and S21).",
         ),
     ]
 
@@ -534,7 +534,7 @@ def _extra_figures() -> list[Figure]:
     return [
         Figure(
             id="003-beyond",
-            title="Beyond the paper: SQRT, IIAD and RAP beside its systems, 20 flows at 20 Mb/s",
+            title="Beyond the paper: SQRT, IIAD and RAP next to its systems, 20 flows at 20 Mb/s",
             grids=(n.BEYOND,),
             draw=_abreast,
             caption=CAPTIONS.fill("003-beyond"),
@@ -552,11 +552,11 @@ def _extra_figures() -> list[Figure]:
         ),
         Figure(
             id="003-beyond-friendly",
-            title="Beyond the paper: ten flows of a system beside ten of Reno, 20 Mb/s",
+            title="Beyond the paper: ten flows of a system next to ten of Reno, 20 Mb/s",
             grids=(n.BESIDE,),
             draw=_friendly,
-            caption="Goodput of the system's flows over that of Reno's: 1 is friendly. Reno beside "
-            "itself shows what is chance.",
+            caption="Goodput of the system's flows over that of Reno's: 1 is friendly. Reno next to itself shows "
+            "the effect of chance.",
             size=(7.2, 3.9),
         ),
     ]

@@ -12,7 +12,7 @@ WAIT = measures.link("mean_wait_s", "r1>r2", "mean wait in the queue", "ms", 1e3
 FIGURES = (
     Figure(
         "calls",
-        "Calls beside what is deployed",
+        "Calls next to current transfers",
         p.QUEUES,
         (MOS, TRANSFERS, WAIT),
         "queue",
@@ -24,7 +24,7 @@ FIGURES = (
     ),
     Figure(
         "others",
-        "What transfers leave to calls",
+        "Calls next to transfers",
         p.QUEUES,
         (MOS, TRANSFERS, WAIT),
         "rival",
@@ -56,7 +56,7 @@ FIGURES = (
         "transport of the video",
         fix={"rival": "tcp/cubic"},
         kind="bar",
-        caption="Beside CUBIC: frames of which at least the base layer can be decoded when they are shown.",
+        caption="Next to CUBIC: frames with at least a decodable base layer at their display time.",
     ),
     Figure(
         "among",
@@ -67,7 +67,7 @@ FIGURES = (
         "queue",
         "transport of the other two",
         kind="bar",
-        caption="Two transfers over CUBIC, two over what the papers propose.",
+        caption="Two transfers over CUBIC, two over the papers' proposals.",
     ),
 )
 """In the order of the page."""

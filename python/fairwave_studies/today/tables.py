@@ -22,7 +22,7 @@ def _table(grid: str, title: str, *shown: Measure) -> Table:
 TABLES = (
     _table(
         p.QUEUES,
-        "Queues and what shares the line",
+        "Queues and the other traffic on the line",
         MOS,
         measures.worst_mos("call"),
         measures.loss("call"),

@@ -216,14 +216,14 @@ def _mechanisms(canvas: Canvas, data: Data) -> pl.DataFrame:
 def _decodable(name: str, grid: str, words: str) -> Figure:
     return Figure(
         id=name,
-        title=f"What the viewer can see: frames that can be decoded, {words}",
+        title=f"Visible video: decodable frames, {words}",
         grid=grid,
         measures=[q.DECODABLE, q.DECODABLE_LAYERS],
         x="flows",
         x_label="videos",
         source="paper 002 §1, beyond its figures",
-        caption="A frame can be decoded when it and all frames that it refers to came in time, at least in their base "
-        "layer. TFRC and Westwood+ let frames wait in the sender until nobody wants them any more.",
+        caption="A frame is decodable if it and all frames that it refers to came in time, at least in their base "
+        "layer. TFRC and Westwood+ let frames wait in the sender until they are useless.",
     )
 
 
@@ -247,7 +247,7 @@ def figures() -> list[Figure]:
             grids=(p.ADAPTATION,),
             draw=_layers_over_time,
             source="paper 002 §3.3, beyond its Figure 4",
-            caption="Left: what the first video sends, sampled every 150 ms. Right: five videos, all replications.",
+            caption="Left: the first video's sending, sampled every 150 ms. Right: five videos, all replications.",
             size=(10.6, 7.6),
         ),
         Figure(
@@ -265,7 +265,7 @@ def figures() -> list[Figure]:
             title="AIAMD where round trips differ",
             grids=(p.ROUND_TRIPS,),
             draw=_round_trips,
-            source="what paper 002 §3.2 leaves to future work",
+            source="future work of paper 002 §3.2",
             caption=CAPTIONS.fill("round-trips", sharing=p.SHARING),
             size=(10.6, 4.2),
         ),

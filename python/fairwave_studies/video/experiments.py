@@ -237,7 +237,7 @@ FURTHER = [
         _few_and_many(q.GOODPUT, p.REVERSE, "goodput", " (Mb/s)", BACKWARD),
     ),
     Experiment(
-        "why-D31", "D31", "What is late; then the rate of the links.", (AS_BASE, EXCESS, FASTER_LINKS),
+        "why-D31", "D31", "The meaning of late; then the rate of the links.", (AS_BASE, EXCESS, FASTER_LINKS),
         {
             **_few_and_many(q.INDEX, p.REVERSE, "index", "", BACKWARD),
             **{
@@ -348,7 +348,7 @@ FIRST = [
         },
     ),
     Experiment(
-        "why-D5", "D5", "What counts as sent, and what as late.",
+        "why-D5", "D5", "The meaning of sent, and of late.",
         (
             Side("of all made"), Side("of what left the sender", {"sent": "what left the sender"}),
             Side("excess gaps, of all made", {"late": "gap in excess of the sender's"}),
@@ -365,7 +365,7 @@ FIRST = [
         },
     ),
     Experiment(
-        "why-D10", "D10", "How little loss a sender answers.",
+        "why-D10", "D10", "The smallest loss that a sender reacts to.",
         (
             Side("as printed"), Side("RTCP/UDP at 2 and 1 %", {"reports": "2 and 1 %"}),
             Side("DVRC once per round trip", GENTLE),

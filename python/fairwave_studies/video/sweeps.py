@@ -97,7 +97,7 @@ def cross(words: MeasuredTerms) -> list[Figure]:
         _figure(
             9, "a–c", "With cross traffic: performance on video delivery", p.CROSS,
             [words.index, q.DROPS, words.delayed],
-            caption="What is counted as sent is a reading of the paper; the next figure has the others.",
+            caption="The meaning of sent is a reading of the paper; the next figure has the others.",
         ),
         Figure(
             id="002-9-readings",
@@ -107,8 +107,9 @@ def cross(words: MeasuredTerms) -> list[Figure]:
             x="flows",
             x_label=X,
             source="paper 002, Figure 9a, other readings",
-            caption="Of what left the sender, gaps as printed and in excess of the sender's own; and of all that the "
-                    "application made, where what a sender holds back was sent and did not arrive.",
+            caption="Of the packets that left the sender, with gaps as printed and in excess of the sender's; and "
+                    "of all packets of the application. The last one counts packets that the sender holds back as "
+                    "sent and lost.",
         ),
         Figure(
             id="002-10",

@@ -223,7 +223,7 @@ def _friendliness(data: Data) -> pl.DataFrame:
 TABLES = (
     Table(
         "smoothness",
-        "One video beside two TCP flows",
+        "One video next to two TCP flows",
         (p.SINGLE, p.BULK),
         _smoothness,
         "paper 002 §5.1",
@@ -243,9 +243,8 @@ TABLES = (
         (p.MECHANISMS,),
         _mechanisms,
         "beyond paper 002",
-        "Reverse-traffic topology. Decodable layers of simulcast are those of a layered video of the "
-        "same rate; with allocated layers a layer is coded at less than its full rate; with frames left out there "
-        "is one.",
+        "Reverse-traffic topology. Decodable layers of simulcast refer to a layered video of the same rate; with "
+        "allocated layers a layer is coded at less than its full rate; with frames left out there is one.",
     ),
     Table("cross-traffic", "With cross traffic", (p.CROSS,), _cross, "paper 002, Figures 8–10"),
     Table(

@@ -354,7 +354,7 @@ def alone() -> list[Figure]:
     return [
         Figure(
             id="002-3",
-            title="Receiving rate and R̄ − n·D̄ with 3 % of packet errors, beside one TCP flow",
+            title="Receiving rate and R̄ − n·D̄ with 3 % of packet errors, next to one TCP flow",
             grids=(p.BOUND,),
             draw=_judging,
             source="paper 002, Figure 3",
@@ -363,7 +363,7 @@ def alone() -> list[Figure]:
         ),
         Figure(
             id="002-3-causes",
-            title="What the losses were, and what they were taken for",
+            title="True and judged causes of the losses",
             grids=(p.BOUND,),
             draw=_causes,
             source="paper 002, Figure 3, against the truth",
@@ -381,7 +381,7 @@ def alone() -> list[Figure]:
         ),
         Figure(
             id="002-6-cov",
-            title="Coefficient of variation of DVRC and TFRC beside two TCP flows",
+            title="Coefficient of variation of DVRC and TFRC next to two TCP flows",
             grids=(p.SINGLE, p.BULK),
             draw=_cov,
             source="paper 002, §5.1",
@@ -391,7 +391,7 @@ def alone() -> list[Figure]:
         ),
         Figure(
             id="002-7",
-            title="Delay jitter of one DVRC flow beside two TCP flows",
+            title="Delay jitter of one DVRC flow next to two TCP flows",
             grids=(p.SINGLE,),
             draw=_jitter,
             source="paper 002, Figure 7",
@@ -400,7 +400,7 @@ def alone() -> list[Figure]:
         ),
         Figure(
             id="002-7-gaps",
-            title="How long the gaps between arrivals are, one DVRC flow beside two TCP flows",
+            title="Lengths of the gaps between arrivals, one DVRC flow next to two TCP flows",
             grids=(p.SINGLE,),
             draw=_gaps,
             source="paper 002, §5.1: most gaps are below 50 ms",
@@ -457,7 +457,7 @@ def hops_of_others() -> Figure:
         grids=(p.HOPS,),
         draw=_hops_of_others,
         source="paper 002, Figure 17, with TFRC and Reno",
-        caption="The paper has DVRC alone. TFRC and a Reno flow in its place separate what the protocol does from "
-        "what the path does.",
+        caption="The paper has DVRC alone. TFRC and a Reno flow in its place separate the protocol's effect from "
+        "the path's.",
         size=(9.6, 3.9),
     )

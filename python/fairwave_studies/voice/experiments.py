@@ -169,7 +169,7 @@ FIRST = (
     Experiment(
         "why-V5",
         "V5",
-        "What makes a packet late; then buffers that take as long to drain as the threshold.",
+        "The meaning of late; then buffers that take as long to drain as the threshold.",
         (
             Side(LITERAL),
             Side(DELAY, {"timely": "one-way delay"}),
@@ -317,11 +317,11 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V8", "V8", "What counts as sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, ALL_COUNTED),
+        "why-V8", "V8", "The meaning of sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, ALL_COUNTED),
         {**_samples(LOST, 120, 0, "lost", " (%)"), **_samples(LOST_OF_WIRED, 120, 0, "lost of what left", " (%)")},
     ),
     Experiment(
-        "why-V12", "V12", "Whether Vegas repairs by its own rule; then R1's rate.",
+        "why-V12", "V12", "Vegas's repair; then R1's rate.",
         (AS_BASE_SIDE, AS_NEWRENO, NARROW_FIRST), {**_falls(80), **_falls(120)},
     ),
     Experiment(
@@ -336,7 +336,7 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V15", "V15", "What makes a packet late.", (AS_BASE_SIDE, BY_DELAY),
+        "why-V15", "V15", "The meaning of late.", (AS_BASE_SIDE, BY_DELAY),
         {
             **{
                 f"index gains from 100 to 400 ms, {SHORT[one]}, 80 calls":
@@ -355,7 +355,7 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V18", "V18", "R1's rate; then how much a call says.", (AS_BASE_SIDE, WIDE_FIRST, ON_THE_MEAN),
+        "why-V18", "V18", "R1's rate; then the rate of a call.", (AS_BASE_SIDE, WIDE_FIRST, ON_THE_MEAN),
         {
             **{f"UDP's index, {flows} calls": sample(INDEX, UDP, flows, 0) for flows in (40, 80, 120)},
             **{f"dropped at R1, {flows} calls (%)": sample(q.FIRST_DROPS, UDP, flows, 0) for flows in (40, 80, 120)},
@@ -369,11 +369,11 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V20", "V20", "What counts as sent; then R2's rate.", (AS_BASE_SIDE, WIRED_SIDE, WIDE_SECOND),
+        "why-V20", "V20", "The meaning of sent; then R2's rate.", (AS_BASE_SIDE, WIRED_SIDE, WIDE_SECOND),
         {**_samples(LOST, 80, 10, "lost", " (%)"), **_samples(LOST_OF_WIRED, 80, 10, "lost of what left", " (%)")},
     ),
     Experiment(
-        "why-V24", "V24", "How much a call says; then whether R2's buffer counts packets.",
+        "why-V24", "V24", "The rate of a call; then the unit of R2's buffer.",
         (AS_BASE_SIDE, ON_THE_MEAN, IN_BYTES),
         {
             **{f"UDP's index, {flows} calls": sample(INDEX, UDP, flows, 10) for flows in (40, 80)},
@@ -381,7 +381,7 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V25", "V25", "Packet errors; then what buffers count.", (AS_BASE_SIDE, NO_ERRORS, IN_BYTES),
+        "why-V25", "V25", "Packet errors; then the unit of buffers.", (AS_BASE_SIDE, NO_ERRORS, IN_BYTES),
         {
             **_samples(LATE_SHARE, 120, 0, "late", " (%)", TCPS),
             **_samples(LOST, 120, 0, "lost", " (%)", TCPS),
@@ -426,7 +426,7 @@ FURTHER = (
         {**_falls(80, TCPS), **_samples(q.TIMEOUTS, 80, 20, "repaired by timeout", " (%)", TCPS, per=0.05)},
     ),
     Experiment(
-        "why-V34", "V34", "R2's rate; then what makes a packet late.", (AS_BASE_SIDE, WIDE_SECOND, BY_DELAY),
+        "why-V34", "V34", "R2's rate; then the meaning of late.", (AS_BASE_SIDE, WIDE_SECOND, BY_DELAY),
         {
             f"late, {SHORT[one]}, {flows} calls, {threshold:.0f} ms (%)": _late_by(one, flows, threshold)
             for one in TCPS
@@ -435,7 +435,7 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V35", "V35", "What counts as sent; then R2's rate.", (AS_BASE_SIDE, WIRED_SIDE, WIDE_SECOND),
+        "why-V35", "V35", "The meaning of sent; then R2's rate.", (AS_BASE_SIDE, WIRED_SIDE, WIDE_SECOND),
         {
             **{
                 f"index, {SHORT[one]}, 80 calls, {threshold:.0f} ms": _index_at(one, 80, threshold)
@@ -453,7 +453,7 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V37", "V37", "What counts as sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, NO_HEADERS),
+        "why-V37", "V37", "The meaning of sent; then headers.", (AS_BASE_SIDE, WIRED_SIDE, NO_HEADERS),
         {
             **_samples(INDEX, 80, 0, "index"),
             **_samples(WIRED_INDEX, 80, 0, "index of what left"),
@@ -461,7 +461,7 @@ FURTHER = (
         },
     ),
     Experiment(
-        "why-V38", "V38", "What makes a packet late; then packet errors.", (AS_BASE_SIDE, BY_DELAY, NO_ERRORS),
+        "why-V38", "V38", "The meaning of late; then packet errors.", (AS_BASE_SIDE, BY_DELAY, NO_ERRORS),
         {**_samples(INDEX, 40, 0, "index"), **_samples(INDEX, 40, 10, "index")},
     ),
     Experiment(

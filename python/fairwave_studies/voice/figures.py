@@ -21,11 +21,10 @@ ERRORS_LABEL = "packet error rate"
 THRESHOLD_LABEL = "threshold (ms)"
 READING_TITLES = ["gap by number", "gap of arrivals", "one-way delay", "excess gap"]
 READINGS_NOTE = (
-    "In this order: gap to the packet numbered one less, as 001's Algorithm 1 is printed; gap to the "
-    "arrival before; "
-    "one-way delay; gap in excess of the sender's own."
+    "In this order: gap to the packet numbered one less, as 001's Algorithm 1 is printed; gap to the arrival "
+    "before; one-way delay; gap in excess of the sender's."
 )
-AS_READ = "Packets in time are what the claims are judged by; their other meanings are in Figure {}."
+AS_READ = "The claims use packets in time; Figure {} has their other meanings."
 """Note under the papers' one-panel figures, with the place of the other meanings."""
 
 BY_FLOWS, BY_PAYLOAD, BY_ERRORS, BY_THRESHOLD = (
@@ -69,11 +68,10 @@ def _five(paper: str, ftp: int, flows: Sequence[int], words: str, how: ShareDefi
         _call_figure(paper, 3, f"Average real-time performance, {words}", [q.index(how)], ftp, flows,
                   AS_READ.format(others)),
         _call_figure(paper, 4, f"Fairness index, {words}", [q.FAIRNESS], ftp, flows,
-                  "Calls differ in how much they say, so that even an uncontended path stays below 1."),
+                  "Calls talk for different times, so even an uncontended path stays below 1."),
         _call_figure(paper, 5, f"Delayed packets rate, {words}", [q.delayed(how)], ftp, flows, AS_READ.format(others)),
         _call_figure(paper, 6, f"Packet loss rate, {words}", [q.loss(how.sent)], ftp, flows,
-                  "Over TCP what still waits at the sender in the end was sent by the application and not "
-                  "received."),
+                  "Over TCP, packets that still wait at the sender at the end count as sent and not received."),
     ]  # fmt: skip
 
 
@@ -114,9 +112,9 @@ def _payloads(how: ShareDefinition) -> list[Figure]:
 def _cross(paper: str, first: int, light: Sequence[int], heavy: Sequence[int]) -> list[Figure]:
     return [
         _call_figure(paper, first, "Goodput of 20 file transfers", [q.FTP_GOODPUT], 20, light,
-                  "What the calls leave to the transfers that share R2→R3 with them."),
+                  "The goodput of the transfers that share R2→R3 with the calls."),
         _call_figure(paper, first + 1, "Goodput of 60 file transfers", [q.FTP_GOODPUT], 60, heavy,
-                  "What the calls leave to the transfers that share R2→R3 with them."),
+                  "The goodput of the transfers that share R2→R3 with the calls."),
     ]  # fmt: skip
 
 
@@ -248,7 +246,7 @@ def _extra_figures() -> list[Figure]:
             x_label=FLOWS_LABEL,
             fix={"ftp": ftp, "payload": "160 B", "per": 0.01},
             source="beyond the papers; ITU-T G.107",
-            caption="Each call's receiver plays out adaptively; what comes too late for that is lost. Mean over calls.",
+            caption="Each call's receiver plays out adaptively; packets that come too late are lost. Mean over calls.",
         )
         for ftp, words in ((0, "no cross traffic"), (20, "20 file transfers"))
     ]
@@ -267,9 +265,8 @@ def _carriers(how: ShareDefinition) -> list[Figure]:
             fix={"ftp": ftp},
             source="beyond the papers; 000 §4.1.3 and §6, RFC 2198, RFC 3758",
             caption=(
-                "'udp, redundant' repeats each packet's speech in the next one; 'tcp/real, partial' neither "
-                "sends nor "
-                "sends again what is older than 300 ms. Does it carry the call better?"
+                "'udp, redundant' repeats each packet's speech in the next one; 'tcp/real, partial' does not send "
+                "or resend data older than 300 ms."
             ),
             panel_titles=["goodput", "real-time index, as the claims read it", "MOS (E-model)"],
         )

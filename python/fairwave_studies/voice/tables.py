@@ -118,6 +118,6 @@ def tables(case: Case) -> list[Table]:
             "The two bottlenecks",
             (CALLS,),
             _bottlenecks,
-            caption="Use is that of the whole run; waiting is the mean over packets that were not dropped.",
+            caption="Use covers the whole run; waiting is the mean over packets that were not dropped.",
         ),
     ]
