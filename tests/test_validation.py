@@ -11,11 +11,12 @@ import pytest
 
 from validation import kept
 from validation.compare import closed_forms as opinion
-from validation.compare.measures import jain, measure_ns2, variation
+from validation.compare.measures import jain, variation
 from validation.compare.ns2 import references, report
 from validation.compare.ns2 import simulator as ns2
 from validation.compare.ns2.case import NsCase, NsFlow, NsLink, NsQueue
 from validation.compare.ns2.cases import cases
+from validation.compare.ns2.measures import measure_ns2
 from validation.compare.ns2.tcl import tcl
 from validation.compare.ns2.translate import NotInNs2Error, translate
 from validation.verdict import Comparison, Estimate, compare

@@ -33,7 +33,7 @@ COMMANDS = {
     "scream": "compare.scream",
     "screenshots": "pages.screenshots",
     "sfu": "measured.sfu",
-    "shaping": "compare.kernel.shaping_tables",
+    "shaping": "compare.kernel.shaping",
     "site": "pages.site",
     "stacks": "compare.stacks",
     "strangers": "measured.strangers",

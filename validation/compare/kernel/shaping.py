@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import fairwave
 from fairwave.capturing import capture
 from fairwave.replay import Notes, packets
+from validation.compare.kernel import lab
 from validation.compare.kernel.lab import KernelError, _await, _do, _end, _words, program
 
 if TYPE_CHECKING:
@@ -377,3 +379,34 @@ def compare_classes(case: ClassCase, label: str = "c") -> list[tuple[float, floa
             bytes_of[names[name]][1] += length
     totals = [sum(one[side] for one in bytes_of) or 1 for side in (0, 1)]
     return [(kernel / totals[0], own / totals[1]) for kernel, own in bytes_of]
+
+
+def main() -> int:
+    """Runs all cases and prints both tables."""
+    if lacks := lab.missing():
+        print("This needs " + ", ".join(lacks) + ".", file=sys.stderr)
+        return 1
+    print(
+        "| case | rate, burst | packets | dropped: `tbf`, fairwave | earlier, at most | median | 99 % | last packet |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for shaper in SHAPERS:
+        one = compare_shaper(shaper)
+        peak = f", peak {shaper.peak_bps / 1e6:g} Mb/s" if shaper.peak_bps else ""
+        print(
+            f"| {shaper.key} | {shaper.rate_bps / 1e6:g} Mb/s, {shaper.burst} B{peak} | {one.packets} "
+            f"| {one.kernel_dropped}, {one.our_dropped} | {one.early_us:.0f} µs | {one.median_us:.0f} µs "
+            f"| {one.late_us:.0f} µs | {one.last_us:.0f} µs |",
+            flush=True,
+        )
+    print("\n| case | rates of the classes | offered | share: `htb` | share: `drr` |")
+    print("|---|---|---|---|---|")
+    for classes in CLASSES:
+        found = compare_classes(classes)
+        rates, offered = (
+            ", ".join(f"{part * classes.rate_bps / 1e6:g}" for part in parts)
+            for parts in (classes.shares, classes.offered)
+        )
+        kernel, own = (", ".join(f"{100 * one[side]:.1f} %" for one in found) for side in (0, 1))
+        print(f"| {classes.key} | {rates} Mb/s | {offered} Mb/s | {kernel} | {own} |", flush=True)
+    return 0

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import fairwave
-from validation.compare.measures import measure_ns2
 from validation.compare.ns2 import references as independent
 from validation.compare.ns2 import simulator as ns2
-from validation.compare.ns2.ours import measure_fairwave, window_of
+from validation.compare.ns2.measures import extract_window, measure_fairwave, measure_ns2
 from validation.compare.ns2.translate import translate
 from validation.verdict import Comparison, compare
 
@@ -73,7 +72,7 @@ def run(
         outcome.references = independent.compare(ours, references / file, name)
     if case.trace:
         first = plans[0]["flows"][plans[0]["record"]["windows"][0]]["name"]
-        outcome.ours_window = window_of(results, first)
+        outcome.ours_window = extract_window(results, first)
         outcome.ns2_window = [(time, values[0]) for time, values in theirs[0].windows]
     return outcome
 
