@@ -91,7 +91,7 @@ def test_another_assumption_changes_every_run_and_is_told(study, tmp_path):
     assert (lost["dropped_overflow"] == 0).all()
     assert outcome.ledger.settings == {"topology.bottleneck.rate": "10 Mb/s"}
     assert "topology.bottleneck.rate = 10 Mb/s" in (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "other assumptions" in (tmp_path / "digest.md").read_text(encoding="utf-8")
+    assert "changed assumptions" in (tmp_path / "digest.md").read_text(encoding="utf-8")
 
 
 def test_an_axis_can_change_what_concerns_one_label_of_another_only():
