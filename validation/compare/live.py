@@ -1,17 +1,17 @@
 """``make live``: how true is the simulator? The same scenarios on real packets and in virtual time.
 
-Each case runs live several times with different seeds, and in the simulator with the same seeds and more. If a measure
-does not agree, more live runs replace the first. Measures and margins come from ``fairwave live --beside``
-(:mod:`fairwave.live.comparison`). The margins were fixed before the first run. A measure is *alike* if the means are
-within its margin. Otherwise it is *undecided* if the 95 % interval of their difference (Welch) includes 0, and else it
-*differs*. Then ``live.toml`` gives the reason; without one the run ends with status 1.
+Each case runs in real time several times with different seeds, and in virtual time with the same seeds and more. If a
+measure does not agree, more real-time runs replace the first. Measures and margins come from ``fairwave live
+--beside`` (:mod:`fairwave.live.comparison`). The margins were fixed before the first run. A measure is *alike* if the
+means are within its margin. Otherwise it is *undecided* if the 95 % interval of their difference (Welch) includes 0,
+and else it *differs*. Then ``live.toml`` gives the reason; without one the run ends with status 1.
 
 ``--case PATTERN`` runs some cases and keeps nothing. ``--renew PATTERN`` runs some and keeps the numbers of all others.
 ``--simulate PATTERN`` keeps the live numbers of some cases and simulates them again: use it after a change of a law.
 ``--loads`` also measures the router's limits.
 
-A live run is repeated if it breaks its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile). If
-all repetitions break it, the least late run is used, and the page marks the case. Queues use nominal times, so
+A real-time run is repeated if it breaks its promise (a rate error of 0.5 %, 1 ms of lateness at the 99th percentile).
+If all repetitions break it, the least late run is used, and the page marks the case. Queues use nominal times, so
 lateness only lengthens round trips.
 """
 
@@ -53,11 +53,11 @@ from validation.verdict import Estimate, undecided
 KEPT = "compare/live"
 REASONS = Path(__file__).with_name("live.toml")
 
-#: Live runs of a case with a measure that is not alike after the first few. A difference that remains needs a reason.
+#: Real-time runs of a case with a measure that is not alike at first. A difference that remains needs a reason.
 MORE_RUNS = 8
 #: How often a run that broke its promise is made again.
 AGAIN = 2
-#: Release lateness at the 99th percentile that every live run promises, seconds.
+#: Release lateness at the 99th percentile that every real-time run promises, seconds.
 PROMISE_S = 1e-3
 SIMULATED_RUNS = 20
 #: A router has one thread, and the hosts' kernel work runs next to it.
@@ -118,7 +118,7 @@ RATE, DELAY = "8 Mb/s", "20 ms"
 
 @dataclass(frozen=True)
 class Case:
-    """Flows and their network: ``scenario`` in the form of `Scenario.from_dict`, run live ``runs`` times."""
+    """Flows and their network: ``scenario`` in the form of `Scenario.from_dict`, ``runs`` times in real time."""
 
     key: str
     title: str
@@ -178,7 +178,7 @@ def cases() -> list[Case]:
 
 @dataclass(frozen=True)
 class Difference:
-    """A measure of a case: live, simulated, and the allowed difference of the means."""
+    """A measure of a case in real and in virtual time, and the allowed difference of the means."""
 
     measure: str
     live: Estimate
@@ -204,7 +204,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A case and its outcome. ``accuracy`` is the worst of its live runs; ``again`` counts repeated runs."""
+    """A case and its outcome. ``accuracy`` is the worst of its real-time runs; ``again`` counts repeated runs."""
 
     key: str
     title: str
@@ -216,7 +216,7 @@ class Outcome:
 
 
 def run_live(scenario: fairwave.Scenario, seed: int) -> tuple[Live, int]:
-    """A live run that keeps its promise, otherwise the least late one, and the number of repetitions."""
+    """A real-time run that keeps its promise, otherwise the least late one, and the number of repetitions."""
     made = [live(scenario, seed)]
     while made[-1].broken is not None and len(made) <= AGAIN:
         made.append(live(scenario, seed))
@@ -233,7 +233,7 @@ def carry_out(case: Case, pool: ThreadPoolExecutor, simulated_runs: int = SIMULA
 
 
 def simulated_anew(outcome: Outcome, simulated_runs: int = SIMULATED_RUNS) -> Outcome:
-    """Simulates a case again and keeps its live numbers."""
+    """Simulates a case again and keeps its real-time numbers."""
     (case,) = (one for one in cases() if one.key == outcome.key)
     scenario = fairwave.Scenario.from_dict(case.scenario)
     virtual = simulated(scenario)
