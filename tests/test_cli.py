@@ -58,7 +58,7 @@ def test_json_is_one_document_and_nothing_else(fairwave, scenario):
     assert status == 0
     document = json.loads(out)
     assert document["scenario"] == "calls"
-    assert {"goodput_per_flow", "loss", "r_factor"} <= {row["measure"] for row in document["summary"]}
+    assert {"goodput-per-flow", "loss", "r-factor"} <= {row["measure"] for row in document["summary"]}
 
 
 def test_a_flow_that_its_receivers_window_holds_back_is_told_of(fairwave, scenario):
@@ -560,7 +560,7 @@ def test_the_papers_indices_and_jain_of_one_flow_are_shown_only_on_request(fairw
     _, out, _ = fairwave("run", scenario)
     assert "index" not in out
     assert out.count("fairness (Jain)") == 1, "of the four calls, not of the single download"
-    _, out, _ = fairwave("run", scenario, "--measures", "mos,index_gap", "--measures", "fairness.files")
+    _, out, _ = fairwave("run", scenario, "--measures", "mos,index-gap", "--measures", "fairness.files")
     assert "index (gap of arrivals)" in out
     assert "mouth to ear" not in out
     assert out.count("fairness (Jain)") == 1
@@ -568,7 +568,7 @@ def test_the_papers_indices_and_jain_of_one_flow_are_shown_only_on_request(fairw
     assert "index (gap by number)" in out
     _, out, _ = fairwave("run", scenario, "--json")
     document = json.loads(out)
-    assert {"index_gap", "fairness", "missed"} <= {row["measure"] for row in document["summary"]}
+    assert {"index-gap", "fairness", "missed"} <= {row["measure"] for row in document["summary"]}
     assert document["verdict"][0].startswith("The 4 calls of voice are ")
 
 

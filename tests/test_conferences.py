@@ -92,9 +92,9 @@ def test_the_page_begins_with_the_matrix(tmp_path):
 
 
 def test_measures_of_pairs_can_be_asked_for(results):
-    assert results.measured("without_video", "team-ann-to-cho").interval().mean < 5
-    assert results.measured("longest_without_video", "team-ann-to-cho").interval().mean < 5
-    assert results.measured("layer_switches", "team-ann-to-ben").interval().mean >= 0
+    assert results.measured("without-video", "team-ann-to-cho").interval().mean < 5
+    assert results.measured("longest-without-video", "team-ann-to-cho").interval().mean < 5
+    assert results.measured("layer-switches", "team-ann-to-ben").interval().mean >= 0
 
 
 def test_the_page_has_the_report_of_every_named_case():

@@ -19,7 +19,7 @@ SHOWN = [
     one
     for one in measures.list_measures("voice", "stream")
     if one.applies.to == measures.STREAM
-    and one.id not in {"decodable", "decodable_layers", "late", "sender_wait"}
+    and one.id not in {"decodable", "decodable-layers", "late", "sender-wait"}
 ]
 """Measures of a comparison of calls."""
 

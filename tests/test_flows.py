@@ -39,7 +39,7 @@ def test_a_file_has_a_completion_time_and_what_is_unfinished_has_none():
     took = results.measured("completion", "file").interval().mean
     # Sizes alone take 0.8 s; the handshake, slow start and headers the rest.
     assert 0.9 < took < 1.4
-    for same in ("completion_median", "completion_p95"):
+    for same in ("completion-median", "completion-p95"):
         assert results.measured(same, "file").interval().mean == took
     assert results.measured("unfinished", "file").interval().mean == 50
     assert results.measured("slowdown", "file").interval().mean == pytest.approx(took / 0.8, rel=1e-9)
@@ -84,12 +84,12 @@ def test_a_conversation_is_one_thing_with_two_directions():
     assert results.to_polars("flows").height == 4
     rows = results.to_polars("conversations")
     assert rows.height == 2
-    assert results.measured("round_trip", "talk").interval().mean == pytest.approx(
+    assert results.measured("round-trip", "talk").interval().mean == pytest.approx(
         rows["round_trip_s"].mean() * 1e3
     )
-    assert results.measured("conversation_mos", "talk").interval().mean == pytest.approx(rows["mos"].mean())
-    worse = results.measured("conversation_mos", "talk").interval().mean
-    assert worse <= results.measured("conversation_mos_mean", "talk").interval().mean
+    assert results.measured("conversation-mos", "talk").interval().mean == pytest.approx(rows["mos"].mean())
+    worse = results.measured("conversation-mos", "talk").interval().mean
+    assert worse <= results.measured("conversation-mos-mean", "talk").interval().mean
     shown = {row[0]: row[1:] for row in list_conversations(results, "talk")}
     there, back, whole = (float(cell) for cell in shown["mouth to ear, ms"])
     assert whole == pytest.approx(there + back, rel=1e-2)

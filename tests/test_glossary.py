@@ -11,7 +11,7 @@ from fairwave.measuring import measures
 PAGE = (Path(__file__).parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8")
 LINES = [line for line in PAGE.splitlines() if line.startswith("- ")]
 ENTRY = re.compile(
-    r"- \*\*(?P<term>[^*]+)\*\*(?:, `(?P<measure>\w+)`)?(?: \((?P<unit>[^)]+)\))?: "
+    r"- \*\*(?P<term>[^*]+)\*\*(?:, `(?P<measure>[\w-]+)`)?(?: \((?P<unit>[^)]+)\))?: "
     r"(?P<sentence>[^*].*?\.) \*Source: (?P<source>[^*]+)\.\*"
 )
 ENTRIES = [found for found in map(ENTRY.fullmatch, LINES) if found]

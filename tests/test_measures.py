@@ -165,7 +165,7 @@ def test_the_page_of_measures_has_every_measure_of_the_list():
     from validation.pages import measures as page
 
     listed = page.table()
-    assert set(re.findall(r"^\| `(\w+)` \|", listed, re.MULTILINE)) == set(measures.STANDARD) - set(
+    assert set(re.findall(r"^\| `([\w-]+)` \|", listed, re.MULTILINE)) == set(measures.STANDARD) - set(
         measures.OWN
     )
 
@@ -174,14 +174,14 @@ def test_where_a_measure_is_shown_is_said_once():
     kinds = {
         kind: [one.id for one in measures.list_measures("g", kind)] for kind in ("stream", "transfer", "bulk")
     }
-    assert kinds["transfer"][:2] == ["video_rate", "stalled"]
-    assert kinds["bulk"][:2] == ["goodput", "worst_goodput"]
-    assert kinds["stream"][0] == "conversation_mos"
+    assert kinds["transfer"][:2] == ["video-rate", "stalled"]
+    assert kinds["bulk"][:2] == ["goodput", "worst-goodput"]
+    assert kinds["stream"][0] == "conversation-mos"
     for kind, ids in kinds.items():
         assert {"fairness", "refused"} <= set(ids), kind
     beside = [one.id for one in measures.list_measures("g", "transfer", beside=True)]
     assert beside == [
-        "video_rate", "stalled", "completion", "completion_median", "completion_p95", "slowdown", "unfinished",
+        "video-rate", "stalled", "completion", "completion-median", "completion-p95", "slowdown", "unfinished",
         "goodput", "retransmitted", "fairness", "refused",
     ]  # fmt: skip
 

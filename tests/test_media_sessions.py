@@ -50,7 +50,7 @@ def utilisation(results, link="a>b"):
 def test_gcc_finds_the_capacity_and_keeps_the_queue_short():
     assert 0.65 <= utilisation(plain()) <= 1.0
     assert mean(plain(), "delay") < 100
-    assert mean(plain(), "session_mos") > 3.6
+    assert mean(plain(), "session-mos") > 3.6
 
 
 @pytest.mark.parametrize("control", ["gcc", "scream", "nada", "tfrc", "aiamd", "rtcp"])
@@ -79,14 +79,14 @@ def test_losses_of_video_are_repaired_by_nack():
 
 def test_a_path_that_carries_nothing_is_rated_worst():
     results = scenario(seconds=5, loss={"model": "bernoulli", "rate": 1.0}).run()
-    assert mean(results, "session_mos") == 1.0
+    assert mean(results, "session-mos") == 1.0
     assert answer(results).sentences[0].startswith("The session of call is poor: MOS 1.00")
 
 
 def test_the_worst_stream_is_the_headline():
     rows = plain().to_polars("media")
-    assert mean(plain(), "session_mos") == pytest.approx(min(rows["mos"].to_list()))
-    assert mean(plain(), "session_mos") <= min(mean(plain(), "audio_mos"), mean(plain(), "video_mos")) + 1e-12
+    assert mean(plain(), "session-mos") == pytest.approx(min(rows["mos"].to_list()))
+    assert mean(plain(), "session-mos") <= min(mean(plain(), "audio-mos"), mean(plain(), "video-mos")) + 1e-12
 
 
 def test_a_session_without_a_camera_has_no_video_and_one_without_a_microphone_no_audio():

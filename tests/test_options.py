@@ -72,15 +72,15 @@ def test_statistics_are_written_for_the_sessions_of_a_call(fairwave, folder):
 
 
 def test_measures_are_shown_for_each_pair_of_a_call(fairwave, folder):
-    status, out, err = fairwave("run", "team.toml", "--measures", "video_mos,frozen")
+    status, out, err = fairwave("run", "team.toml", "--measures", "video-mos,frozen")
     assert status == 0, err
     assert re.search(r"p0 at p1 +\d", out), out
     assert re.search(r"p1 to the server +\S", out), out
-    status, out, err = fairwave("run", "team.toml", "--measures", "video_mos.team-p0-to-p1", "--json")
+    status, out, err = fairwave("run", "team.toml", "--measures", "video-mos.team-p0-to-p1", "--json")
     assert status == 0, err
     rows = json.loads(out)["summary"]
-    assert [(one["group"], one["measure"]) for one in rows if one["measure"] == "video_mos"] == [
-        ("team-p0-to-p1", "video_mos")
+    assert [(one["group"], one["measure"]) for one in rows if one["measure"] == "video-mos"] == [
+        ("team-p0-to-p1", "video-mos")
     ]
 
 
@@ -255,7 +255,7 @@ def test_alternatives_of_a_call_are_compared_and_swept(fairwave, folder):
     status, out, err = fairwave("compare", "team.toml", "--vary", "duration=4s,5s", "-n", "1", "--no-page")
     assert status == 0, err
     assert "the session" in out.splitlines()[1]
-    words = ("--grid", "duration=4s,5s", "-n", "1", "--measures", "video_mos")
+    words = ("--grid", "duration=4s,5s", "-n", "1", "--measures", "video-mos")
     status, out, err = fairwave("sweep", "team.toml", *words)
     assert status == 0, err
     assert "team-p0-to-p1" in out

@@ -100,7 +100,7 @@ def test_differences_are_paired_by_seed(compared):
 
 
 def test_over_time_the_means_of_what_was_recorded_are_drawn(runs, compared):
-    figure = runs.plot(["goodput.upload", "mean_wait.home>isp"], kind="time")
+    figure = runs.plot(["goodput.upload", "mean-wait.home>isp"], kind="time")
     x, y = figure.axes[0].lines[0].get_data()
     assert list(x) == [1, 2, 3, 4, 5, 6]
     rows = runs.to_polars("series").filter(kind="group_goodput_bps", name="upload", time_s=6.0)
@@ -143,7 +143,7 @@ def test_a_notebook_shows_the_figure_and_keeps_its_own_backend(compared):
         (("mo.call",), {}, ValueError, "did you mean 'mos'?"),
         (("mos.cal",), {}, LookupError, "did you mean 'call'?"),
         (("mos", "cal"), {}, LookupError, "no flow group 'cal'"),
-        (("mean_wait.a>b",), {}, LookupError, "no link direction 'a>b' in these runs, which have home>isp"),
+        (("mean-wait.a>b",), {}, LookupError, "no link direction 'a>b' in these runs, which have home>isp"),
         (("mos.call",), {"kind": "cdf"}, ValueError, "did you mean 'ecdf'?"),
         (("mos.call",), {"kind": 3}, TypeError, "kind='violin'"),
         (("mos.call",), {"kind": "curve", "at": {"flow.call.count": 1}}, ValueError, "write kind='bar'"),
@@ -156,8 +156,8 @@ def test_a_notebook_shows_the_figure_and_keeps_its_own_backend(compared):
         (("mos.call",), {"style": "pap"}, ValueError, "style is 'pap'"),
         (("mos.call",), {"save": "mos.gif"}, ValueError, "save='mos.pdf'"),
         (("mos.call",), {"save": 3}, TypeError, "save='mos.pdf'"),
-        (("jitter.call",), {"kind": "time"}, ValueError, "goodput, delay, loss, mos, rtt, mean_wait, mean_queue"),
-        (("mean_wait.isp>far",), {"kind": "time"}, LookupError, "'record.queues': ['isp>far']"),
+        (("jitter.call",), {"kind": "time"}, ValueError, "goodput, delay, loss, mos, rtt, mean-wait, mean-queue"),
+        (("mean-wait.isp>far",), {"kind": "time"}, LookupError, "'record.queues': ['isp>far']"),
         (("completion.call",), {}, LookupError, "not defined in any"),
     ],
 )  # fmt: skip

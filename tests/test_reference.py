@@ -134,14 +134,14 @@ def test_explain_prints(capsys):
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("mouth to ear", "mouth_to_ear"),
+        ("mouth to ear", "mouth-to-ear"),
         ("packets missed", "missed"),
         ("MOS (E-model)", "mos"),
-        ("mean wait", "mean_wait"),
+        ("mean wait", "mean-wait"),
         ("latency", "delay"),
         ("throughput", "goodput"),
         ("Jain", "fairness"),
-        ("fps", "frame_rate"),
+        ("fps", "frame-rate"),
         ("e-model", "E-model"),
         ("PLC", "packet loss concealment (PLC)"),
         ("vad", "voice activity detection (VAD)"),
@@ -149,7 +149,7 @@ def test_explain_prints(capsys):
         ("dscp", "differentiated services code point (DSCP)"),
         ("simulcast", "encoding (simulcast)"),
         ("jitter buffer", "jitter buffer"),
-        ("r factor", "r_factor"),
+        ("r factor", "r-factor"),
         ("aqm", "active queue management (AQM)"),
         ("ecn", "Explicit Congestion Notification (ECN)"),
         ("bufferbloat", "bufferbloat"),
@@ -171,12 +171,12 @@ def test_titles_terms_and_synonyms_are_explained(name, found):
 
 
 def test_every_title_of_a_table_is_explained():
+    from fairwave.answers import run_tables
     from fairwave.ask.wording import LINKS
-    from fairwave.cli import runs
     from fairwave.measuring import measures
 
     titles = [one for make in measures.STANDARD.values() for one in (make(None).title, make(None).label)]
-    titles += [title for _, title, _, _ in runs.LINKS]
+    titles += [title for _, title, _, _ in run_tables.LINKS]
     titles += [title.format("a link") for _, title, _, _ in LINKS.values()]
     titles += ["R (E-model)", "MOS; together: the mean", "utilisation of r1>r2", "mouth to ear, ms"]
     wrong = [title for title in dict.fromkeys(titles) if not explained(title)]

@@ -85,7 +85,7 @@ def test_rows_name_each_measure_once():
 
 
 def test_users_change_a_row_a_measure_and_a_unit():
-    found = relevance(["mos=0.2", "delay=0.02 s", "loss=1 %", "goodput=5 %", "worst_goodput=0.1 Mb/s"])
+    found = relevance(["mos=0.2", "delay=0.02 s", "loss=1 %", "goodput=5 %", "worst-goodput=0.1 Mb/s"])
     assert found.find(measures.worst_mos()) == Relevant(0.2)
     assert found.find(measures.mouth_to_ear()).amount == pytest.approx(20)
     assert str(found.find(measures.missed())) == "1 points"
@@ -275,7 +275,7 @@ def test_a_comparison_refuses_a_difference_of_no_measure(fairwave, scenario):
 def test_the_documentation_has_every_row_of_the_table():
     page = (Path(__file__).parents[1] / "docs" / "results.md").read_text(encoding="utf-8")
     section = page.partition("## Differences that count")[2].partition("\n## ")[0]
-    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, flags=re.MULTILINE))
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| ([^|]+) \|", section, flags=re.MULTILINE))
     assert rows == {row.name: str(row.relevant) for row in TABLE}
 
 
@@ -298,7 +298,7 @@ def test_a_bound_within_what_counts_asks_for_no_more_runs():
 
 
 def test_explain_says_from_where_differences_of_a_measure_count(fairwave):
-    assert "Differences count from 10 ms" in fairwave("explain", "mouth_to_ear")[1]
+    assert "Differences count from 10 ms" in fairwave("explain", "mouth-to-ear")[1]
     assert "Differences count from 2 %" in fairwave("explain", "goodput")[1]
 
 

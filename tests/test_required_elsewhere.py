@@ -30,7 +30,7 @@ def test_a_network_is_judged_by_all_calls_by_pairs_and_by_links(fairwave, square
     status, said, _ = fairwave(*words, *holds, "--junit", "report.xml")
     assert status == 0, said
     assert [one["verdict"] for one in json.loads(said)["requirements"]] == ["holds"] * 3
-    status, said, _ = fairwave(*words, *holds, "--require", "mean_wait.A>D > 1000")
+    status, said, _ = fairwave(*words, *holds, "--require", "mean-wait.A>D > 1000")
     assert status == 3
     assert json.loads(said)["required"] == "fails"
 

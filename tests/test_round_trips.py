@@ -65,11 +65,11 @@ def test_measures_read_the_table_and_know_their_units():
     results = fairwave.load(LINE).run(1)
     value = {
         name: results.measured(name, "ping").values[0]
-        for name in ("rtt", "rtt_median", "rtt_p95", "ping_loss", "responsiveness")
+        for name in ("rtt", "rtt-median", "rtt-p95", "ping-loss", "responsiveness")
     }
     assert value["rtt"] == pytest.approx(61.344)
-    assert value["rtt_median"] == value["rtt_p95"] == pytest.approx(61.344)
-    assert value["ping_loss"] == 0
+    assert value["rtt-median"] == value["rtt-p95"] == pytest.approx(61.344)
+    assert value["ping-loss"] == 0
     assert value["responsiveness"] == pytest.approx(60 / 0.061344)
 
 
@@ -81,7 +81,7 @@ def test_lost_requests_and_lost_replies_are_without_reply():
     share = row["unanswered"] / row["requests"]
     # 1 − 0.8 · 0.5 = 0.6; 996 requests: ± 3 · 0.0155.
     assert share == pytest.approx(0.6, abs=0.047)
-    measured = lossy.run(1).measured("ping_loss", "ping").values[0]
+    measured = lossy.run(1).measured("ping-loss", "ping").values[0]
     assert measured == pytest.approx(100 * share)
 
 
@@ -254,14 +254,14 @@ def cli(*arguments):
 def test_the_command_line_measures_what_it_is_asked_for(tmp_path):
     file = tmp_path / "line.toml"
     file.write_text(LINE + UP, encoding="utf-8")
-    status, said = cli("run", str(file), "--measures", "rtt,rtt_p95", "--json")
+    status, said = cli("run", str(file), "--measures", "rtt,rtt-p95", "--json")
     assert status == 0, said
     found = {
         (one["group"], one["measure"])
         for one in json.loads(said)["summary"]
         if one["measure"].startswith("rtt")
     }
-    assert {("up", "rtt"), ("up", "rtt_p95"), ("ping", "rtt")} <= found
+    assert {("up", "rtt"), ("up", "rtt-p95"), ("ping", "rtt")} <= found
     status, said = cli("run", str(file), "--measures", "qoo")
     assert status == 0
     assert "says in no `outcome` what it needs" in " ".join(said.split())
@@ -281,7 +281,7 @@ def test_rrul_has_flent_s_parts_and_cake_answers_pings_sooner():
     for queue in ("drop-tail", "fq-codel", "cake"):
         results = base.with_overrides({"link.modem>isp.queue": queue}).run(1)
         median[queue] = [
-            results.measured("rtt_median", name).values[0] for name in ("ping-icmp", "ping-udp-ef")
+            results.measured("rtt-median", name).values[0] for name in ("ping-icmp", "ping-udp-ef")
         ]
         series = results.to_polars("series").filter(pl.col("kind").cast(pl.String) == "group_round_trip_s")
         assert series.height == 4 * 20 + 8 * 15, "a value per second; the load begins at 5 s"

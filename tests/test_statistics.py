@@ -55,7 +55,7 @@ def test_times_of_transfers_expect_a_long_tail_that_few_runs_do_not_show():
     assert 5 - t * error < found.low < 5
     assert measures.goodput("files").interval(samples) == interval(samples).clip((0, math.inf))
     tailed = [one for one in measures.STANDARD if measures.find(one, "files").has_long_tail]
-    assert tailed == ["completion", "completion_median", "completion_p95", "slowdown"]
+    assert tailed == ["completion", "completion-median", "completion-p95", "slowdown"]
 
 
 def test_a_spread_that_is_known_from_elsewhere_has_students_t_on_both_sides():

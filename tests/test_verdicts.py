@@ -56,9 +56,9 @@ def first(results):
 def test_a_call_with_a_gap_above_half_a_second_is_not_good(hole, word, share):
     results = wire(G711, hole=hole).run(1)
     assert first(results).startswith(f"The call is {word}: MOS ")
-    assert results.measured("gap_calls", "call").interval().mean == share
-    assert results.measured("longest_gap", "call").interval().mean == pytest.approx(hole / 1e3, abs=0.041)
-    assert results.measured("gaps_per_hour", "call").interval().mean == pytest.approx(1.2 * share)
+    assert results.measured("gap-calls", "call").interval().mean == share
+    assert results.measured("longest-gap", "call").interval().mean == pytest.approx(hole / 1e3, abs=0.041)
+    assert results.measured("gaps-per-hour", "call").interval().mean == pytest.approx(1.2 * share)
     silence = results.measured("silence", "call").interval().mean
     assert silence == pytest.approx(max(hole - 60, 0) / 1e3, abs=0.041)
     assert ("gap above 0.5 s" in first(results)) == (share > 0)
@@ -76,7 +76,7 @@ def test_a_gap_in_some_calls_is_told_with_their_share():
     four = wire(
         G711, hole=2000, flow='count = 4\nstart = { from = "0 s", to = "18 s", spread = "even" }'
     ).run(1)
-    share = four.measured("gap_calls", "call").interval().mean
+    share = four.measured("gap-calls", "call").interval().mean
     assert share in {25, 50, 75}
     assert f"{share:.0f} % of the calls have a gap above 0.5 s, the longest 2.0" in first(four)
 
@@ -86,14 +86,14 @@ def test_time_that_a_stall_makes_up_is_a_gap_too():
     steps = [{"at": "0 s", "is": "20 ms"}, {"at": "10 s", "is": "2020 ms"}]
     results = wire(G711).with_overrides({"link.a>b.delay": steps}).run(1)
     assert results.measured("loss", "call").interval().mean == 0
-    assert results.measured("longest_gap", "call").interval().mean > 1.5
+    assert results.measured("longest-gap", "call").interval().mean > 1.5
     assert not first(results).startswith("The call is good")
 
 
 def test_conversations_have_gaps_too():
     talk = '{ kind = "conversation", codec = "g711" }'
     results = wire(talk, hole=4000, seconds=60, name="talk").run(1)
-    assert results.measured("longest_gap", "talk").interval().mean > 0.5
+    assert results.measured("longest-gap", "talk").interval().mean > 0.5
     assert not first(results).startswith("The conversation is good")
     assert "gap above 0.5 s" in first(results)
 
@@ -109,8 +109,8 @@ def test_requirements_and_searches_take_gaps(tmp_path):
     statuses = {
         wanted: run.invoke(app, ["run", str(file), "-n", "2", "--no-page", "--require", wanted]).exit_code
         for wanted in (
-            "longest_gap.call <= 0.5", "gap_calls.call <= 0", "silence.call <= 0.5", "gaps_per_hour.call <= 60",
-            "longest_gap.call <= 2.5", "silence.call >= 1.5",
+            "longest-gap.call <= 0.5", "gap-calls.call <= 0", "silence.call <= 0.5", "gaps-per-hour.call <= 60",
+            "longest-gap.call <= 2.5", "silence.call >= 1.5",
         )
     }  # fmt: skip
     assert list(statuses.values()) == [3, 3, 3, 3, 0, 0]
@@ -118,7 +118,7 @@ def test_requirements_and_searches_take_gaps(tmp_path):
         wire(G711, hole=2000),
         "link.a>b.outages.0.to",
         "10.1 s..12 s",
-        "longest_gap.call <= 0.5",
+        "longest-gap.call <= 0.5",
         n=3,
         most=12,
     )
@@ -158,7 +158,7 @@ def test_a_codec_without_factors_is_not_rated_and_shows_delay_loss_and_gaps():
         assert part in said.sentences[0]
     assert said.pictures == []
     assert not any(word in said.sentences[0] for word in ("good", "fair", "poor"))
-    assert results.measured("mouth_to_ear", "call").interval().mean > 390
+    assert results.measured("mouth-to-ear", "call").interval().mean > 390
     assert results.measured("mos", "call").interval().n == 0
 
 
@@ -251,7 +251,7 @@ def test_a_frozen_picture_holds_a_session_below_good():
     base = fairwave.load(text).to_dict()
     base["link"][0]["outages"] = [{"from": "10 s", "to": "12 s"}]
     results = fairwave.Scenario.from_dict(base).run(1)
-    assert results.measured("longest_freeze", "team-p0-to-p1").interval().mean > 1.5
+    assert results.measured("longest-freeze", "team-p0-to-p1").interval().mean > 1.5
     said = " ".join(answer(results).sentences)
     assert "is good" not in said
     assert "a picture was frozen for" in said

@@ -32,7 +32,7 @@ AXIS = "default"
 AS_IT_IS = "as it is"
 """Its first label."""
 
-PLAIN = ("completion", "video_rate", "goodput")
+PLAIN = ("completion", "video-rate", "goodput")
 """Measures of groups that no measure with bands describes, the first that is defined."""
 
 

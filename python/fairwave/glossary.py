@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 ENTRY = re.compile(
-    r"- \*\*(?P<term>[^*]+)\*\*(?P<measures>(?:, `\w+`)*)(?: \((?P<unit>[^)]+)\))?: "
+    r"- \*\*(?P<term>[^*]+)\*\*(?P<measures>(?:, `[\w-]+`)*)(?: \((?P<unit>[^)]+)\))?: "
     r"(?P<sentence>[^*].*?\.) \*Source: (?P<source>[^*]+)\.\*"
 )
 """A line of the page."""
@@ -62,7 +62,7 @@ def terms() -> tuple[Term, ...]:
 
 def _term(found: re.Match[str]) -> Term:
     term = found["term"]
-    measures = tuple(re.findall(r"`(\w+)`", found["measures"]))
+    measures = tuple(re.findall(r"`([\w-]+)`", found["measures"]))
     abbreviations = tuple(
         one for inner in re.findall(r"\(([^)]*)\)", term) for one in re.split(r",\s*", inner)
     )

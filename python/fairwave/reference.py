@@ -209,9 +209,9 @@ STAGE_NAMES = {
 
 LINK_TITLES = {
     "utilisation": ("utilisation of a link",),
-    "mean_queue": ("mean queue", "queue length"),
-    "mean_wait": ("mean wait", "queueing time"),
-    "drop_rate": ("dropped", "drops"),
+    "mean-queue": ("mean queue", "queue length"),
+    "mean-wait": ("mean wait", "queueing time"),
+    "drop-rate": ("dropped", "drops"),
 }
 """Titles of the measures of links in fairwave's tables."""
 

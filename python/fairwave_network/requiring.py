@@ -2,7 +2,7 @@
 
 - `mos >= 3.6`: the mean opinion of all calls; `mos.berlin>hamburg >= 3.6`: of the calls of one pair;
 - `good >= 95`, `poor <= 1`: the share of the calls in a band, in %;
-- `utilisation.a>b <= 80`, `drop_rate.a>b <= 1` (in %), `mean_wait.a>b <= 20` (in ms): a link direction.
+- `utilisation.a>b <= 80`, `drop-rate.a>b <= 1` (in %), `mean-wait.a>b <= 20` (in ms): a link direction.
 
 With failures, each condition is also judged after each failure.
 """
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 LINK_COLUMNS = {
     "utilisation": ("utilisation", 100.0),
-    "drop_rate": ("dropped", 100.0),
-    "mean_wait": ("wait_s", 1e3),
+    "drop-rate": ("dropped", 100.0),
+    "mean-wait": ("wait_s", 1e3),
 }
 """Measure of a link direction to the attribute of a run's link and its factor."""
 

@@ -49,8 +49,8 @@ OVER_TIME = {
     "loss": (("group_loss",), 100.0),
     "mos": (("group_mos",), 1.0),
     "rtt": (("group_round_trip_s",), 1e3),
-    "mean_wait": (("queueing_delay_s",), 1e3),
-    "mean_queue": (("queue_packets",), 1.0),
+    "mean-wait": (("queueing_delay_s",), 1e3),
+    "mean-queue": (("queue_packets",), 1.0),
 }
 """Measure to the series of its values, and the factor to its unit."""
 

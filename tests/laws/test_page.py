@@ -29,7 +29,7 @@ def test_every_block_of_the_page_runs(capsys):
         exec(compile(block, f"{PAGE.name}, block {number + 1}", "exec"), names)
         assert "─" in capsys.readouterr().out or number == 0
     lossy, links = names["lossy"], names["links"]
-    assert 1 < lossy.run().measured("packet_loss").interval().mean < 4
+    assert 1 < lossy.run().measured("packet-loss").interval().mean < 4
     bottleneck = links.filter(links["link"] == "r1>r2")
     assert 0 < bottleneck["mean_wait_s"][0] < 0.032
     assert names["waits"].frame["value"].null_count() == 0

@@ -34,7 +34,7 @@ def lost_in_a_row(packets: int, *, times: int = 1, packet: int = 20, seconds: in
 
 def gap(packets: int, **how: int) -> float:
     """The longest gap, s."""
-    return lost_in_a_row(packets, **how).measured("longest_gap", "call")
+    return lost_in_a_row(packets, **how).measured("longest-gap", "call")
 
 
 def place(outcome: Outcome, group: str = "call") -> float:
@@ -89,11 +89,11 @@ def situations() -> Iterator[Situation]:
         )  # fmt: skip
     yield Situation(
         "verdict/gaps-per-hour", "Three gaps of 0.6 s in a minute: gaps per hour", "/h", *exactly(180), "60 times 3",
-        lambda: lost_in_a_row(30, times=3, seconds=60).measured("gaps_per_hour", "call"),
+        lambda: lost_in_a_row(30, times=3, seconds=60).measured("gaps-per-hour", "call"),
     )  # fmt: skip
     yield Situation(
         "verdict/short-gaps-per-hour", "Three gaps of 0.4 s in a minute: gaps per hour above 0.5 s", "/h", *exactly(0),
-        "none is above 0.5 s", lambda: lost_in_a_row(20, times=3, seconds=60).measured("gaps_per_hour", "call"),
+        "none is above 0.5 s", lambda: lost_in_a_row(20, times=3, seconds=60).measured("gaps-per-hour", "call"),
     )  # fmt: skip
     yield Situation(
         "verdict/silence", "A gap of 2 s: seconds of silence after G.711's concealment has faded", "s",
@@ -111,7 +111,7 @@ def situations() -> Iterator[Situation]:
     yield Situation(
         "verdict/unrated-delay", "The same: delay from mouth to ear", "ms", *near(182, 1),
         "150 ms of playout, a packet of 20 ms, and the 12 ms by which EVS looks ahead (3GPP TS 26.441)",
-        partial(unrated, "mouth_to_ear"),
+        partial(unrated, "mouth-to-ear"),
     )  # fmt: skip
     yield Situation(
         "verdict/unrated-has-no-band", "The same: which of good (0), fair (1) and poor (2) is it? None is −1", "",

@@ -67,7 +67,7 @@ def test_the_only_call_stays_in_its_group() -> None:
     assert [flow.get("count", 1) for flow in one.scenario.to_dict()["flow"]] == [1, 1]
     assert [flow["name"] for flow in one.scenario.to_dict()["flow"]] == ["voice", "files"]
     found = lines(one.whole(compared(one)), "transport", "voice")
-    assert {"mos", "loss", "delay", "mouth_to_ear"} <= {
+    assert {"mos", "loss", "delay", "mouth-to-ear"} <= {
         line.measure.id for line in found if line.group == "voice"
     }
 

@@ -35,7 +35,7 @@ class MadeUp:
 
     def measured(self, measure, grid):
         assert grid == "calls"
-        family = measure.id
+        family = measure.id.replace("-", "_")
         by_threshold = "by_threshold" in family
         name = next((one for one in self.values if family.startswith(one)), None)
         assert name is not None, f"the claim reads {family}, which this test does not make up"

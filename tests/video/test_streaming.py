@@ -93,10 +93,10 @@ def test_the_table_tells_how_long_a_video_waits_in_its_sender_and_how_much_comes
     done = fairwave_run(tmp_path, tfrc, "--json")
     assert done.returncode == 0, done.stderr
     rows = {row["measure"]: row["mean"] for row in json.loads(done.stdout)["summary"]}
-    assert rows["sender_wait"] > 500  # ms: more than the playout delay
+    assert rows["sender-wait"] > 500  # ms: more than the playout delay
     assert rows["late"] > 50
     assert rows["decodable"] < 50
-    assert 0 <= rows["decodable_layers"] <= 3
+    assert 0 <= rows["decodable-layers"] <= 3
 
 
 def test_what_is_not_video_has_no_row_about_viewers(tmp_path):
@@ -105,7 +105,7 @@ def test_what_is_not_video_has_no_row_about_viewers(tmp_path):
     assert done.returncode == 0, done.stderr
     measured = {row["measure"] for row in json.loads(done.stdout)["summary"]}
     assert "mos" in measured
-    assert not measured & {"sender_wait", "late", "decodable", "decodable_layers"}
+    assert not measured & {"sender-wait", "late", "decodable", "decodable-layers"}
 
 
 def test_the_figure_says_where_the_clip_begins_again():

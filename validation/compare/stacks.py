@@ -264,7 +264,7 @@ def compare_call() -> Comparison:
         return {
             "MOS of the call": results.measured("mos", "call").interval().mean,
             "packets missed, %": results.measured("missed", "call").interval().mean,
-            "mouth to ear, ms": results.measured("mouth_to_ear", "call").interval().mean,
+            "mouth to ear, ms": results.measured("mouth-to-ear", "call").interval().mean,
             "download, Mb/s": results.measured("goodput", "download").interval().mean,
         }
 

@@ -17,7 +17,7 @@ KINDS = {"stream": "calls, video, streams", "transfer": "files, pages", "bulk": 
 
 def table() -> str:
     """A row for each measure: name, column, unit, kinds of groups that show it by default, and description."""
-    columns = {one["name"]: one["column"] for one in json.loads(_native.group_measures())}
+    columns = {one["name"].replace("_", "-"): one["column"] for one in json.loads(_native.group_measures())}
     rows = ["| measure | unit | shown unasked of | what |", "|---|---|---|---|"]
     for name, define in measures.STANDARD.items():
         if name in measures.OWN:

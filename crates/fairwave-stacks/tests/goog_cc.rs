@@ -2,7 +2,7 @@
 
 use fairwave_core::random::Seed;
 use fairwave_scenario::Scenario;
-use fairwave_sim::{RunResult, run};
+use fairwave_sim::{Run, RunResult};
 
 const CALL: &str = r#"
 name = "call"
@@ -26,7 +26,9 @@ rate = "500 kb/s"
 fn result(seed: u64) -> RunResult {
     fairwave_stacks::register_all().expect("names of their own");
     let scenario = Scenario::from_toml(CALL, "t.toml").unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}"))).unwrap_or_else(|error| panic!("{error}"))
+    Run::new(&scenario.plan(Seed(seed)).unwrap_or_else(|error| panic!("{error}")))
+        .execute()
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

@@ -166,7 +166,7 @@ SCALES: tuple[Scale, ...] = (
         "nearly all users are dissatisfied. MOS of R by G.107 Annex B; it ends at 4.5.",
     ),
     Scale(
-        "session_mos", "MOS of the worst stream", "MOS {} of the worst stream", "", (1.0, 5.0), 3.60, 3.10, higher=True,
+        "session-mos", "MOS of the worst stream", "MOS {} of the worst stream", "", (1.0, 5.0), 3.60, 3.10, higher=True,
         source="Bands of sessions with speech and pictures: those of calls (ITU-T G.109), for the worst stream. "
         "Pictures are rated from 1 to 5, with time in freezes as 1; that one scale serves both is an assumption of "
         "fairwave's own.",

@@ -177,7 +177,7 @@ def received(results: Results, call: Call) -> list[Received]:
     media, outbound = _parts(results, "media"), _parts(results, "media_outbound")
     uplinks = {sender: _limited(outbound.get(group))[0] for sender, group in call.uplinks.items()}
     found = []
-    scale = scale_of("session_mos")
+    scale = scale_of("session-mos")
     assert scale is not None
     for receiver in call.pairs:
         for sender, group in call.pairs[receiver].items():

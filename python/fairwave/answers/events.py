@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.statistics import Interval
     from fairwave.results import Results
 
-RATINGS = frozenset({"conversation_mos", "session_mos", "mos"})
+RATINGS = frozenset({"conversation-mos", "session-mos", "mos"})
 """The measures of calls and sessions whose means such events hold below good."""
 
 FROZEN_S = 1.0

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 PARTS = (
-    ("mouth_to_ear", "mouth to ear {}", "ms"),
+    ("mouth-to-ear", "mouth to ear {}", "ms"),
     ("missed", "{} of the packets missed after playout", "%"),
     ("loss", "{} lost", "%"),
-    ("late_for_playout", "{} of the others late", "%"),
-    ("longest_gap", "longest gap {}", "s"),
+    ("late-for-playout", "{} of the others late", "%"),
+    ("longest-gap", "longest gap {}", "s"),
 )
 """Measures of a call that need no rating, each with its words and unit."""
 
@@ -60,7 +60,7 @@ def describe(lead: str, reason: str, found: Mapping[str, Sequence[Interval]]) ->
         if means:
             low, high = f"{min(means):.3g}", f"{max(means):.3g}"
             said[name] = words.format(f"{low if low == high else f'{low} to {high}'} {unit}")
-    causes = [said.pop(name) for name in ("loss", "late_for_playout") if name in said]
+    causes = [said.pop(name) for name in ("loss", "late-for-playout") if name in said]
     if causes and "missed" in said:
         said["missed"] += f" ({', '.join(causes)})"
     because = f" ({reason})" if reason else ""

@@ -55,8 +55,8 @@ Cells = dict[Any, Interval]
 """Alternative to the mean of a measure."""
 
 TELLING = (
-    ("conversation_mos", "mos"),
-    ("session_mos", "session_mos"),
+    ("conversation-mos", "mos"),
+    ("session-mos", "session-mos"),
     ("mos", "mos"),
     ("decodable", "decodable"),
     ("responsiveness", "responsiveness"),
@@ -93,7 +93,7 @@ def judge_comparison(
         ]
         return Answer(known, sure=_sure(results))
     if line is None:
-        names = ("video_rate", "completion") if whole else ("goodput", "goodput_per_flow")
+        names = ("video-rate", "completion") if whole else ("goodput", "goodput-per-flow")
         told = [own[name] for name in names if name in own]
         line = next(
             (one for one in told if any(cell.n for cell in one.cells.values())), told[-1] if told else None
@@ -337,7 +337,7 @@ MOST_PARTICIPANTS = 8
 
 def _judge_call(call: conference.Call, results: Results, why: Callable[[str], str]) -> _Faring:
     """What each participant of a call sees and hears: as good as their worst stream."""
-    scale = scale_of("session_mos")
+    scale = scale_of("session-mos")
     assert scale is not None
     worst: dict[str, tuple[str, Interval]] = {}
     for receiver, senders in call.pairs.items():
@@ -751,7 +751,7 @@ def _describe_other_groups(found: Sequence[MeasureLine], varied: VariedAxis) -> 
     rated = {
         line.group: line.measure.id
         for line in found
-        if line.measure.id in ("session_mos", "mos") and not line.undefined
+        if line.measure.id in ("session-mos", "mos") and not line.undefined
     }
     sentences = []
     for line in found:
@@ -768,7 +768,7 @@ def _describe_other_groups(found: Sequence[MeasureLine], varied: VariedAxis) -> 
         low, high = (f"{cells[one].mean:.3g}" for one in (least, most))
         unit = line.measure.unit
         span = f"{low} {unit}".rstrip() if low == high else f"{low} to {high} {unit}".rstrip()
-        whose = " of the worst stream" if wanted == "session_mos" else ""
+        whose = " of the worst stream" if wanted == "session-mos" else ""
         what = f"gets {span} of goodput" if wanted == "goodput" else f"has MOS {span}{whose}"
         sentences.append(f"Meanwhile {group} {what}: {told} (differences count from {apart.relevant}).")
     return sentences
@@ -854,7 +854,7 @@ def subject(group: str, scale: Scale, results: Results, *, named: bool = True) -
     """Who is good, fair or poor, with the verb: "The call is", "The 21 calls of voice are"."""
     flows = results.rows("flows").only(group=group)
     counts = sorted({len(part["flow"].unique()) for part in flows.parted("run")})
-    nouns = {"mos": "call", "session_mos": "session", "decodable": "video", "responsiveness": "ping"}
+    nouns = {"mos": "call", "session-mos": "session", "decodable": "video", "responsiveness": "ping"}
     noun = nouns.get(scale.measure, "stream")
     if noun == "call" and group_measures.is_conversation(results, group):
         noun, counts = "conversation", [count // 2 for count in counts]

@@ -41,9 +41,9 @@ TABLES = ("flow", "link", "topology", "medium", "record", "call", "hosts")
 
 LINKS = {
     "utilisation": ("utilisation", "utilisation of {}", "%", 100.0),
-    "mean_queue": ("mean_queue_packets", "mean queue of {}", "packets", 1.0),
-    "mean_wait": ("mean_wait_s", "mean wait at {}", "ms", 1e3),
-    "drop_rate": ("drop_rate", "dropped at {}", "%", 100.0),
+    "mean-queue": ("mean_queue_packets", "mean queue of {}", "packets", 1.0),
+    "mean-wait": ("mean_wait_s", "mean wait at {}", "ms", 1e3),
+    "drop-rate": ("drop_rate", "dropped at {}", "%", 100.0),
 }
 """Measures of a link direction: column of the `links` table, title, unit, factor."""
 

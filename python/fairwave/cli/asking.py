@@ -201,7 +201,7 @@ def _leading(found: Sweep, usual: Sequence[str]) -> list[str]:
     """The measures that are defined at some point; of calls the delay from mouth to ear instead of the network's."""
     defined = {cell.asked for cell in found.cells if cell.interval.n}
     asked = [one for one in usual if one in defined] or list(usual)
-    if any(one.startswith("mouth_to_ear.") for one in asked):
+    if any(one.startswith("mouth-to-ear.") for one in asked):
         asked = [one for one in asked if not one.startswith("delay.") or one == usual[0]]
     return asked
 

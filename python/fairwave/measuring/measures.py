@@ -283,7 +283,7 @@ def _goodput(rows: Table, parts: Parts) -> Numbers:
 def goodput_per_flow(group: str | None = None) -> Measure:
     """Payload delivered per flow of the group while it was on, mean, in kb/s."""
     return Measure(
-        "goodput_per_flow",
+        "goodput-per-flow",
         _name("goodput per flow", group),
         "kb/s",
         _reduce_flows(group, _mean("goodput_bps", 1e-3)),
@@ -389,7 +389,7 @@ def packet_loss(group: str | None = None) -> Measure:
     """Data packets that queues dropped or links lost, in % of packets sent, retransmissions included."""
     lost = _share(("dropped", "lost"), "packets_sent", 100)
     return Measure(
-        "packet_loss", _name("packet loss", group), "%", _reduce_flows(group, lost), "lower", limits=PERCENT
+        "packet-loss", _name("packet loss", group), "%", _reduce_flows(group, lost), "lower", limits=PERCENT
     )
 
 
@@ -424,7 +424,7 @@ def _delay(rows: Table, parts: Parts) -> Numbers:
 def delay_p95(group: str | None = None) -> Measure:
     """95th percentile of each flow's one-way delay, mean over flows, in ms."""
     return Measure(
-        "delay_p95",
+        "delay-p95",
         _name("delay, 95th percentile", group),
         "ms",
         _reduce_flows(group, _mean("delay_p95_s", 1e3)),
@@ -450,7 +450,7 @@ def jitter(group: str | None = None) -> Measure:
 def late_for_playout(group: str | None = None) -> Measure:
     """Packets of calls that arrived too late for playing or were overdue at the end, in % of packets not lost."""
     return Measure(
-        "late_for_playout",
+        "late-for-playout",
         _name("late for playout", group),
         "%",
         _reduce_flows(group, _late_for_playout),
@@ -470,7 +470,7 @@ def _late_for_playout(rows: Table, parts: Parts) -> Numbers:
 def mouth_to_ear(group: str | None = None) -> Measure:
     """Delay from mouth to ear, in ms: packet time, coder, time from making to playing; mean over units, then calls."""
     return Measure(
-        "mouth_to_ear",
+        "mouth-to-ear",
         _name("mouth to ear", group),
         "ms",
         _reduce_flows(group, _mean("mouth_to_ear_s", 1e3)),
@@ -500,7 +500,7 @@ def r_cost(cause: str, group: str | None = None) -> Measure:
 def r_factor(group: str | None = None) -> Measure:
     """E-model rating R, 0 to 100 (wideband calls: to 129), mean over the calls that have one."""
     return Measure(
-        "r_factor", _name("E-model R", group), "", _reduce_flows(group, _mean("r_factor")), "higher", limits=R
+        "r-factor", _name("E-model R", group), "", _reduce_flows(group, _mean("r_factor")), "higher", limits=R
     )
 
 
@@ -530,7 +530,7 @@ def _least_of_several(column: str, scale: float = 1.0) -> PartValues:
 def worst_mos(group: str | None = None) -> Measure:
     """MOS of the worst of several calls."""
     return Measure(
-        "worst_mos",
+        "worst-mos",
         _name("MOS of the worst call", group),
         "",
         _reduce_flows(group, _least_of_several("mos")),
@@ -544,7 +544,7 @@ def worst_mos(group: str | None = None) -> Measure:
 def worst_loss(group: str | None = None) -> Measure:
     """Loss of the worst of several flows, in %; flows that sent nothing do not count."""
     return Measure(
-        "worst_loss",
+        "worst-loss",
         _name("loss of the worst flow", group),
         "%",
         _reduce_flows(group, _worst_loss),
@@ -570,7 +570,7 @@ def _share_of_sent(rows: Table, column: str) -> Numbers:
 def worst_goodput(group: str | None = None) -> Measure:
     """Goodput of the worst of several flows, in kb/s."""
     return Measure(
-        "worst_goodput",
+        "worst-goodput",
         _name("goodput of the worst flow", group),
         "kb/s",
         _reduce_flows(group, _least_of_several("goodput_bps", 1e-3)),
@@ -592,7 +592,7 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
     """
     title = _name(f"index ({_describe_reading(reading)})", group)
     return Measure(
-        f"index_{reading}",
+        f"index-{reading}",
         title,
         "",
         _timeliness("timely", group, reading, threshold_s),
@@ -691,7 +691,7 @@ def completion(group: str | None = None) -> Measure:
 def completion_median(group: str | None = None) -> Measure:
     """Median completion time of completed transfers or pages, in s."""
     return group_column(
-        "p50_s", "completion time, median", group, "s", id="completion_median", better="lower", limits=POSITIVE,
+        "p50_s", "completion time, median", group, "s", id="completion-median", better="lower", limits=POSITIVE,
         table=COMPLETIONS, has_long_tail=True,
     )  # fmt: skip
 
@@ -700,7 +700,7 @@ def completion_median(group: str | None = None) -> Measure:
 def completion_p95(group: str | None = None) -> Measure:
     """95th percentile of the completion times of completed transfers or pages, in s."""
     return group_column(
-        "p95_s", "completion time, 95th percentile", group, "s", id="completion_p95", better="lower",
+        "p95_s", "completion time, 95th percentile", group, "s", id="completion-p95", better="lower",
         limits=POSITIVE, table=COMPLETIONS, has_long_tail=True,
     )  # fmt: skip
 
@@ -750,7 +750,7 @@ def _session_measure(
 @shown(TRANSFER, TRANSFER)
 def video_rate(group: str | None = None) -> Measure:
     """Rate of the segments that an adaptive stream fetched, in Mb/s: mean over segments, then streams."""
-    return _session_measure("video_rate", "video rate", group, "rate_bps", "Mb/s", "higher", POSITIVE, 1e-6)
+    return _session_measure("video-rate", "video rate", group, "rate_bps", "Mb/s", "higher", POSITIVE, 1e-6)
 
 
 @shown(TRANSFER, TRANSFER)
@@ -768,7 +768,7 @@ def stalls(group: str | None = None) -> Measure:
 @shown(TRANSFER)
 def start_up(group: str | None = None) -> Measure:
     """Time from requesting an adaptive stream's first segment to playing, in s, mean over the streams that play."""
-    return _session_measure("start_up", "start-up", group, "start_up_s", "s", "lower", POSITIVE)
+    return _session_measure("start-up", "start-up", group, "start_up_s", "s", "lower", POSITIVE)
 
 
 @shown(TRANSFER)
@@ -831,7 +831,7 @@ def session_mos(group: str | None = None) -> Measure:
     A stream of which nothing arrived counts as 1. Of simulcast encodings the best counts. The mean over sessions.
     """
     return Measure(
-        "session_mos", _name("MOS of the worst stream", group), "", RowReduction(MEDIA, group, _session_mos),
+        "session-mos", _name("MOS of the worst stream", group), "", RowReduction(MEDIA, group, _session_mos),
         "higher", (), MEDIA, OPINION, "mos",
     )  # fmt: skip
 
@@ -850,13 +850,13 @@ def _session_mos(rows: Table, parts: Parts) -> Numbers:
 @shown(STREAM)
 def audio_mos(group: str | None = None) -> Measure:
     """MOS of the speech of a media session, by the E-model, mean over sessions."""
-    return _media_measure("audio_mos", "MOS of audio", group, ("audio",), "mos", "", "higher", MOS)
+    return _media_measure("audio-mos", "MOS of audio", group, ("audio",), "mos", "", "higher", MOS)
 
 
 @shown(STREAM)
 def video_mos(group: str | None = None) -> Measure:
     """MOS of the pictures of a media session: the encoder's quality, with time in freezes as 1; mean over streams."""
-    return _media_measure("video_mos", "MOS of video", group, CAMERAS, "mos", "", "higher", OPINION)
+    return _media_measure("video-mos", "MOS of video", group, CAMERAS, "mos", "", "higher", OPINION)
 
 
 @shown(STREAM)
@@ -875,7 +875,7 @@ def freezes(group: str | None = None) -> Measure:
 def video_outage(group: str | None = None) -> Measure:
     """Seconds in which the camera was on and nothing moved: until the first picture, freezes, pauses."""
     return _media_measure(
-        "without_video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE
+        "without-video", "without video", group, CAMERAS, "without_s", "s", "lower", POSITIVE
     )
 
 
@@ -927,14 +927,14 @@ def silence(group: str | None = None) -> Measure:
 @shown(STREAM, headline=True)
 def longest_gap(group: str | None = None) -> Measure:
     """The longest gap in the speech of any call or session of the group, in s: missing without a break."""
-    return _speech_measure("longest_gap", "longest gap", group, "s", _most("longest_gap_s"))
+    return _speech_measure("longest-gap", "longest gap", group, "s", _most("longest_gap_s"))
 
 
 @shown(STREAM, only_above_zero=True, headline=True)
 def gap_calls(group: str | None = None) -> Measure:
     """Calls and sessions with a gap of speech above 0.5 s, in % of those that there are."""
     return _speech_measure(
-        "gap_calls", f"calls with a gap above {GAP_S:g} s", group, "%", _gap_calls, PERCENT
+        "gap-calls", f"calls with a gap above {GAP_S:g} s", group, "%", _gap_calls, PERCENT
     )  # fmt: skip
 
 
@@ -946,7 +946,7 @@ def _gap_calls(rows: Table, parts: Parts) -> Numbers:
 @shown(STREAM, only_above_zero=True)
 def gaps_per_hour(group: str | None = None) -> Measure:
     """Gaps of speech above 0.5 s in an hour of calls and sessions."""
-    return _speech_measure("gaps_per_hour", "gaps per hour", group, "/h", _gaps_per_hour)
+    return _speech_measure("gaps-per-hour", "gaps per hour", group, "/h", _gaps_per_hour)
 
 
 def _gaps_per_hour(rows: Table, parts: Parts) -> Numbers:
@@ -959,7 +959,7 @@ def longest_freeze(group: str | None = None) -> Measure:
     """The longest time for which a picture of a media session was frozen after the first picture, in s."""
     reduction = RowReduction(MEDIA, group, _most("longest_freeze_s"))
     return Measure(
-        "longest_freeze",
+        "longest-freeze",
         _name("longest freeze", group),
         "s",
         reduction,
@@ -973,7 +973,7 @@ def longest_freeze(group: str | None = None) -> Measure:
 def longest_without_video(group: str | None = None) -> Measure:
     """The longest time without a picture that moves though the camera was on, in s, mean over streams."""
     return _media_measure(
-        "longest_without_video", "longest time without video", group, CAMERAS, "longest_without_s", "s", "lower",
+        "longest-without-video", "longest time without video", group, CAMERAS, "longest_without_s", "s", "lower",
         POSITIVE,
     )  # fmt: skip
 
@@ -982,21 +982,21 @@ def longest_without_video(group: str | None = None) -> Measure:
 def layer_switches(group: str | None = None) -> Measure:
     """Changes of the picture's size, or of the layer that a server forwards, each minute; mean over streams."""
     return _media_measure(
-        "layer_switches", "layer switches", group, CAMERAS, "switches_per_min", "/min", "lower", POSITIVE
+        "layer-switches", "layer switches", group, CAMERAS, "switches_per_min", "/min", "lower", POSITIVE
     )
 
 
 @shown(STREAM)
 def frame_rate(group: str | None = None) -> Measure:
     """Pictures shown per second of a media session, mean over streams."""
-    return _media_measure("frame_rate", "frame rate", group, CAMERAS, "frame_rate", "/s", "higher", POSITIVE)
+    return _media_measure("frame-rate", "frame rate", group, CAMERAS, "frame_rate", "/s", "higher", POSITIVE)
 
 
 @shown(STREAM)
 def picture_height(group: str | None = None) -> Measure:
     """Height of the pictures shown of a media session, in pixels, mean over time and streams."""
     return _media_measure(
-        "picture_height", "picture height", group, CAMERAS, "height", "pixels", "higher", POSITIVE
+        "picture-height", "picture height", group, CAMERAS, "height", "pixels", "higher", POSITIVE
     )
 
 
@@ -1004,7 +1004,7 @@ def picture_height(group: str | None = None) -> Measure:
 def audio_delay(group: str | None = None) -> Measure:
     """Delay from mouth to ear of the speech of a media session, in ms, mean over sessions."""
     return _media_measure(
-        "audio_delay", "mouth to ear", group, ("audio",), "delay_s", "ms", "lower", POSITIVE, 1e3
+        "audio-delay", "mouth to ear", group, ("audio",), "delay_s", "ms", "lower", POSITIVE, 1e3
     )
 
 
@@ -1012,7 +1012,7 @@ def audio_delay(group: str | None = None) -> Measure:
 def video_delay(group: str | None = None) -> Measure:
     """Delay from capture to rendering of the pictures of a media session, in ms, mean over streams."""
     return _media_measure(
-        "video_delay", "capture to screen", group, CAMERAS, "delay_s", "ms", "lower", POSITIVE, 1e3
+        "video-delay", "capture to screen", group, CAMERAS, "delay_s", "ms", "lower", POSITIVE, 1e3
     )
 
 
@@ -1020,7 +1020,7 @@ def video_delay(group: str | None = None) -> Measure:
 def lip_sync(group: str | None = None) -> Measure:
     """How much later than its sound the picture of a media session is shown, in ms, mean over streams."""
     return _media_measure(
-        "lip_sync", "picture behind sound", group, CAMERAS, "lip_sync_s", "ms", None, UNBOUNDED, 1e3
+        "lip-sync", "picture behind sound", group, CAMERAS, "lip_sync_s", "ms", None, UNBOUNDED, 1e3
     )
 
 
@@ -1036,7 +1036,7 @@ def concealed(group: str | None = None) -> Measure:
 def encoder_target(group: str | None = None) -> Measure:
     """Target of the video encoders of a media session, in kb/s of payload, mean over time and streams."""
     return _media_measure(
-        "encoder_target", "target of video", group, CAMERAS, "target_bps", "kb/s", "higher", POSITIVE, 1e-3
+        "encoder-target", "target of video", group, CAMERAS, "target_bps", "kb/s", "higher", POSITIVE, 1e-3
     )
 
 
@@ -1062,7 +1062,7 @@ def round_trip(group: str | None = None) -> Measure:
     """Delay from mouth to ear and back, in ms: sum over both directions of a conversation, mean over conversations."""
     value = _mean("round_trip_s", 1e3)
     return _conversation_measure(
-        "round_trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE
+        "round-trip", "round trip, mouth to ear", group, value, "ms", "lower", POSITIVE
     )
 
 
@@ -1071,7 +1071,7 @@ def conversation_mos(group: str | None = None) -> Measure:
     """MOS of the worse direction of a conversation, by the E-model, mean over conversations."""
     value = _mean("mos")
     return _conversation_measure(
-        "conversation_mos", "MOS of the conversation (E-model)", group, value, "", "higher", MOS, "mos"
+        "conversation-mos", "MOS of the conversation (E-model)", group, value, "", "higher", MOS, "mos"
     )
 
 
@@ -1080,7 +1080,7 @@ def conversation_mos_mean(group: str | None = None) -> Measure:
     """Mean of the MOS of both directions of a conversation, mean over conversations."""
     value = _mean("mos_mean")
     return _conversation_measure(
-        "conversation_mos_mean", "MOS, mean of both directions", group, value, "", "higher", MOS, "mos"
+        "conversation-mos-mean", "MOS, mean of both directions", group, value, "", "higher", MOS, "mos"
     )
 
 
@@ -1089,7 +1089,7 @@ def double_talk(group: str | None = None) -> Measure:
     """Share of the time in which both parties of a conversation talk at once, timed by one clock, in %."""
     value = _mean("double_talk_meant", 100)
     return _conversation_measure(
-        "double_talk", "both talk, as meant", group, value, "%", None, PERCENT, "double_talk"
+        "double-talk", "both talk, as meant", group, value, "%", None, PERCENT, "double-talk"
     )
 
 
@@ -1097,14 +1097,14 @@ def double_talk(group: str | None = None) -> Measure:
 def double_talk_heard(group: str | None = None) -> Measure:
     """Share of the time in which a party talks while it hears the other party, in %, mean over both parties."""
     return _conversation_measure(
-        "double_talk_heard",
+        "double-talk-heard",
         "both talk, as heard",
         group,
         _double_talk_heard,
         "%",
         "lower",
         PERCENT,
-        "double_talk",
+        "double-talk",
     )
 
 
@@ -1149,13 +1149,13 @@ def rtt(group: str | None = None) -> Measure:
 @shown(EVERY)
 def rtt_median(group: str | None = None) -> Measure:
     """Median of each flow's round trips, mean over flows, in ms."""
-    return _round_trip_measure("rtt_median", "round trip, median", group, _mean("p50_s", 1e3))
+    return _round_trip_measure("rtt-median", "round trip, median", group, _mean("p50_s", 1e3))
 
 
 @shown(EVERY, STREAM | BULK)
 def rtt_p95(group: str | None = None) -> Measure:
     """95th percentile of each flow's round trips, mean over flows, in ms."""
-    return _round_trip_measure("rtt_p95", "round trip, 95th percentile", group, _mean("p95_s", 1e3))
+    return _round_trip_measure("rtt-p95", "round trip, 95th percentile", group, _mean("p95_s", 1e3))
 
 
 @shown(STREAM)
@@ -1165,7 +1165,7 @@ def ping_loss(group: str | None = None) -> Measure:
     Requests made less than the longest round trip before the end of the run do not count.
     """
     return _round_trip_measure(
-        "ping_loss",
+        "ping-loss",
         "requests without reply",
         group,
         _share(("unanswered",), "requests", 100),
@@ -1225,7 +1225,7 @@ def decodable(group: str | None = None) -> Measure:
 def decodable_layers(group: str | None = None) -> Measure:
     """Number of layers in which a frame could be decoded when it was shown, mean over frames and flows."""
     return Measure(
-        "decodable_layers",
+        "decodable-layers",
         _name("layers decodable when shown", group),
         "",
         _reduce_flows(group, _mean("decodable_layers")),
@@ -1253,7 +1253,7 @@ def sender_wait(group: str | None = None) -> Measure:
     """Longest wait of a unit of video in its sender for the transport's rate, in ms, maximum over flows."""
     reduction = _reduce_flows(group, _sender_wait)
     return Measure(
-        "sender_wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE
+        "sender-wait", _name("longest wait in the sender", group), "ms", reduction, "lower", limits=POSITIVE
     )
 
 
@@ -1345,7 +1345,7 @@ class Definition(Protocol):
         ...
 
 
-def _wrap_simulated(described: dict[str, Any]) -> Definition:
+def _wrap_simulated(name: str, described: dict[str, Any]) -> Definition:
     """A measure that the simulator defines (`crates/fairwave-sim/src/measures`), with its own words."""
     least, most = (
         edge if described[key] is None else described[key]
@@ -1358,97 +1358,99 @@ def _wrap_simulated(described: dict[str, Any]) -> Definition:
         better = described["better"]
         measure = group_column(
             described["column"], described["title"], group, described["unit"], described["factor"],
-            id=described["name"], better=None if better == "neither" else better, limits=(least, most),
+            id=name, better=None if better == "neither" else better, limits=(least, most),
         )  # fmt: skip
         return replace(measure, applies=applies)
 
-    define.__name__ = define.__qualname__ = described["name"]
+    define.__name__ = define.__qualname__ = name.replace("-", "_")
     define.__doc__ = described["about"]
     define.applies = applies  # type: ignore[attr-defined]  # functions have any
     return define
 
 
 SIMULATED: dict[str, Definition] = {
-    one["name"]: _wrap_simulated(one) for one in json.loads(_native.group_measures())
+    name: _wrap_simulated(name, one)
+    for one in json.loads(_native.group_measures())
+    for name in (one["name"].replace("_", "-"),)
 }
 """Measures that the simulator defines, in the order of its list."""
 
 
 fairness, worst_case_fairness, short_term_fairness, cov, overhead = (
-    SIMULATED[name] for name in ("fairness", "worst_case_fairness", "short_term_fairness", "cov", "overhead")
+    SIMULATED[name] for name in ("fairness", "worst-case-fairness", "short-term-fairness", "cov", "overhead")
 )
 
 
 STANDARD: dict[str, Definition] = {
-    "conversation_mos": conversation_mos,
-    "session_mos": session_mos,
-    "audio_mos": audio_mos,
-    "video_mos": video_mos,
+    "conversation-mos": conversation_mos,
+    "session-mos": session_mos,
+    "audio-mos": audio_mos,
+    "video-mos": video_mos,
     "frozen": frozen,
     "freezes": freezes,
-    "without_video": video_outage,
-    "longest_freeze": longest_freeze,
-    "longest_without_video": longest_without_video,
-    "layer_switches": layer_switches,
-    "frame_rate": frame_rate,
-    "picture_height": picture_height,
-    "audio_delay": audio_delay,
-    "video_delay": video_delay,
-    "lip_sync": lip_sync,
+    "without-video": video_outage,
+    "longest-freeze": longest_freeze,
+    "longest-without-video": longest_without_video,
+    "layer-switches": layer_switches,
+    "frame-rate": frame_rate,
+    "picture-height": picture_height,
+    "audio-delay": audio_delay,
+    "video-delay": video_delay,
+    "lip-sync": lip_sync,
     "concealed": concealed,
-    "encoder_target": encoder_target,
+    "encoder-target": encoder_target,
     "mos": mos,
-    "r_factor": r_factor,
-    "mouth_to_ear": mouth_to_ear,
+    "r-factor": r_factor,
+    "mouth-to-ear": mouth_to_ear,
     "decodable": decodable,
-    "decodable_layers": decodable_layers,
+    "decodable-layers": decodable_layers,
     "missed": missed,
-    "longest_gap": longest_gap,
-    "gap_calls": gap_calls,
-    "gaps_per_hour": gaps_per_hour,
+    "longest-gap": longest_gap,
+    "gap-calls": gap_calls,
+    "gaps-per-hour": gaps_per_hour,
     "silence": silence,
-    "worst_mos": worst_mos,
-    "conversation_mos_mean": conversation_mos_mean,
-    "round_trip": round_trip,
-    "double_talk": double_talk,
-    "double_talk_heard": double_talk_heard,
+    "worst-mos": worst_mos,
+    "conversation-mos-mean": conversation_mos_mean,
+    "round-trip": round_trip,
+    "double-talk": double_talk,
+    "double-talk-heard": double_talk_heard,
     "responsiveness": responsiveness,
-    "ping_loss": ping_loss,
+    "ping-loss": ping_loss,
     "loss": loss,
-    "worst_loss": worst_loss,
-    "late_for_playout": late_for_playout,
+    "worst-loss": worst_loss,
+    "late-for-playout": late_for_playout,
     "late": late,
     "waiting": waiting,
-    "sender_wait": sender_wait,
+    "sender-wait": sender_wait,
     "delay": delay,
-    "delay_p95": delay_p95,
+    "delay-p95": delay_p95,
     "jitter": jitter,
-    "goodput_per_flow": goodput_per_flow,
-    "video_rate": video_rate,
+    "goodput-per-flow": goodput_per_flow,
+    "video-rate": video_rate,
     "stalled": stalled,
     "stalls": stalls,
-    "start_up": start_up,
+    "start-up": start_up,
     "switches": switches,
     "experience": experience,
     "completion": completion,
-    "completion_median": completion_median,
-    "completion_p95": completion_p95,
+    "completion-median": completion_median,
+    "completion-p95": completion_p95,
     "slowdown": slowdown,
     "unfinished": unfinished,
     "goodput": goodput,
-    "worst_goodput": worst_goodput,
-    "packet_loss": packet_loss,
+    "worst-goodput": worst_goodput,
+    "packet-loss": packet_loss,
     "retransmitted": retransmitted,
     "qoo": qoo,
     "rtt": rtt,
-    "rtt_median": rtt_median,
-    "rtt_p95": rtt_p95,
+    "rtt-median": rtt_median,
+    "rtt-p95": rtt_p95,
     **SIMULATED,
     "refused": refused,
     "index": index,
-    "index_gap": index_gap,
-    "index_excess_gap": index_excess_gap,
-    "index_sequence": index_sequence,
+    "index-gap": index_gap,
+    "index-excess-gap": index_excess_gap,
+    "index-sequence": index_sequence,
     "delayed": delayed,
 }
 """Measures that a name finds, in the order in which pages and tables show them; `fairwave.measure` adds to them."""
@@ -1473,20 +1475,20 @@ OWN: dict[str, Callable[[Results, str | None], list[tuple[str, int]]]] = {}
 
 SYNONYMS = {
     "mos": ("quality", "score", "opinion", "visqol", "pesq", "polqa", "emodel", "qoe"),
-    "r_factor": ("r", "rfactor", "rvalue", "rating"),
+    "r-factor": ("r", "rfactor", "rvalue", "rating"),
     "delay": ("latency", "lag", "owd", "onewaydelay", "networkdelay", "delaymean"),
-    "mouth_to_ear": ("m2e", "endtoend", "endtoenddelay", "e2e", "mouthtoear"),
+    "mouth-to-ear": ("m2e", "endtoend", "endtoenddelay", "e2e", "mouthtoear"),
     "rtt": ("ping", "roundtriptime", "srtt", "pingtime"),
     "goodput": ("throughput", "bandwidth", "bitrate", "rate", "speed", "datarate", "bps"),
-    "packet_loss": ("plr", "lossrate", "packetlossrate", "lost", "per", "lossratio"),
+    "packet-loss": ("plr", "lossrate", "packetlossrate", "lost", "per", "lossratio"),
     "missed": ("discarded", "gone", "effectiveloss", "lossandlate"),
     "jitter": ("pdv", "delayvariation", "ipdv", "variation"),
     "concealed": ("concealment", "plc", "glitches"),
-    "frame_rate": ("fps", "framerate"),
-    "picture_height": ("resolution", "height"),
+    "frame-rate": ("fps", "framerate"),
+    "picture-height": ("resolution", "height"),
     "frozen": ("freeze", "freezetime", "freezing"),
     "stalled": ("rebuffering", "buffering", "stall", "rebufferingratio"),
-    "start_up": ("startup", "startupdelay", "joiningtime", "ttff"),
+    "start-up": ("startup", "startupdelay", "joiningtime", "ttff"),
     "experience": ("p1203", "streamingquality"),
     "completion": (
         "fct",
@@ -1500,13 +1502,13 @@ SYNONYMS = {
     ),
     "retransmitted": ("retransmissions", "retransmits", "retrans", "rtx"),
     "fairness": ("jain", "jainindex", "fairnessindex"),
-    "lip_sync": ("avsync", "lipsync", "skew"),
+    "lip-sync": ("avsync", "lipsync", "skew"),
     "responsiveness": ("rpm", "workinglatency"),
     "qoo": ("qualityofoutcome",),
     "utilisation.r1>r2": ("utilization", "util", "load", "occupancy", "utilisation"),
-    "mean_wait.r1>r2": ("queueingdelay", "queuedelay", "qdelay", "wait", "sojourn", "meanwait"),
-    "mean_queue.r1>r2": ("queue", "queuelength", "backlog", "qlen", "buffer", "meanqueue"),
-    "drop_rate.r1>r2": ("drops", "dropped", "droprate"),
+    "mean-wait.r1>r2": ("queueingdelay", "queuedelay", "qdelay", "wait", "sojourn", "meanwait"),
+    "mean-queue.r1>r2": ("queue", "queuelength", "backlog", "qlen", "buffer", "meanqueue"),
+    "drop-rate.r1>r2": ("drops", "dropped", "droprate"),
 }
 """What people call measures, letters alone; those of links are written with a link direction."""
 
@@ -1516,9 +1518,9 @@ def _unknown(name: str, group: str | None) -> str:
     from difflib import get_close_matches
 
     letters = "".join(filter(str.isalnum, name.casefold()))
-    same = [one for one in STANDARD if one.replace("_", "") == letters]
+    same = [one for one in STANDARD if one.replace("-", "") == letters]
     meant = same or [one for one, words in SYNONYMS.items() if letters in words]
-    near = meant or get_close_matches(name.casefold().replace(" ", "_"), STANDARD, 1)
+    near = meant or get_close_matches(name.casefold().replace(" ", "-").replace("_", "-"), STANDARD, 1)
     every = f"`fairwave list measures` shows all {len(STANDARD)}"
     if not near:
         return f"no measure {name!r}; {every}"

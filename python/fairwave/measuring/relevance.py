@@ -91,10 +91,10 @@ class RelevanceRow:
 TABLE: tuple[RelevanceRow, ...] = (
     RelevanceRow(
         "mos", Relevant(0.1),
-        ("mos", "worst_mos", "session_mos", "audio_mos", "video_mos", "conversation_mos", "conversation_mos_mean"), (),
+        ("mos", "worst-mos", "session-mos", "audio-mos", "video-mos", "conversation-mos", "conversation-mos-mean"), (),
         "Listening tests with some tens of people do not resolve less.",
     ),
-    RelevanceRow("r_factor", Relevant(2), ("r_factor",), (), "At R 70, 2 points of R are 0.1 MOS (ITU-T G.107)."),
+    RelevanceRow("r-factor", Relevant(2), ("r-factor",), (), "At R 70, 2 points of R are 0.1 MOS (ITU-T G.107)."),
     RelevanceRow("qoo", Relevant(2), ("qoo",), (), "2 of 100 points."),
     RelevanceRow(
         "delay", Relevant(10, "ms"), ("delay",), ("ms",), "10 ms cost 0.24 points of R (ITU-T G.107, below 177 ms).",
@@ -107,15 +107,15 @@ TABLE: tuple[RelevanceRow, ...] = (
         "loss", Relevant(0.5, "%"), ("loss",), ("%",), "Half of the 1 % that ITU-T G.1010 allows video.",
     ),
     RelevanceRow(
-        "index", Relevant(0.005), ("index_delay", "index_gap", "index_excess-gap", "index_sequence"), (),
+        "index", Relevant(0.005), ("index-delay", "index-gap", "index-excess-gap", "index-sequence"), (),
         "0.5 % of the packets, as of loss.",
     ),
     RelevanceRow(
-        "fairness", Relevant(0.01), ("fairness", "worst_case_fairness", "short_term_fairness"), (),
+        "fairness", Relevant(0.01), ("fairness", "worst-case-fairness", "short-term-fairness"), (),
         "One of 100 flows without a share.",
     ),
     RelevanceRow(
-        "silence", Relevant(0.1, "s"), ("silence", "without_video", "longest_without_video"), ("s",),
+        "silence", Relevant(0.1, "s"), ("silence", "without-video", "longest-without-video"), ("s",),
         "A fifth of the gap of 0.5 s that interrupts a call.",
     ),
     RelevanceRow("freezes", Relevant(0.5), ("freezes", "stalls", "switches"), ("/min", "/h"), "Half an event."),
@@ -125,7 +125,7 @@ TABLE: tuple[RelevanceRow, ...] = (
     ),
     RelevanceRow(
         "completion", Relevant(0.02, is_share=True),
-        ("completion", "completion_median", "completion_p95", "start_up"), (), "As of goodput.",
+        ("completion", "completion-median", "completion-p95", "start-up"), (), "As of goodput.",
     ),
     RelevanceRow("other", Relevant(0.02, is_share=True), (), (), "As of goodput."),
 )  # fmt: skip

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.relevance import Relevance
     from fairwave.results import Results
 
-RATINGS = frozenset({"r_factor", "mos"})
+RATINGS = frozenset({"r-factor", "mos"})
 """Ids of the measures that are ratings of calls."""
 
 MARK = "†"
@@ -145,7 +145,7 @@ def undefined(results: Results, measure: str, group: str | None = None) -> str:
     return "; ".join(one.text for one in said if one.kind == NOT_DEFINED and one.flows == one.of)
 
 
-ROUND_TRIPS = frozenset({"rtt", "rtt_median", "rtt_p95"})
+ROUND_TRIPS = frozenset({"rtt", "rtt-median", "rtt-p95"})
 """Ids of the measures that are round trips: of flows that are no pings only where the scenario asks for it."""
 
 
