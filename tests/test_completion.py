@@ -36,7 +36,7 @@ COMPLETED = {
     "fairwave run --overw": "rite",
     "fairwave explain dumbb": "ell",
     "fairwave run calls-of": "-today.toml",
-    "fairwave run x --measures mouth_to": "_ear",
+    "fairwave run x --measures mouth-to": "-ear",
     "fairwave compare x --over tcp/cub": "ic",
 }
 """Input before the TAB key, and the completion."""
