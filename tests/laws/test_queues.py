@@ -44,8 +44,8 @@ class RoundRobin(fw.Discipline):
         self.last = None
 
     def victim(self, buffer):
-        flows = [flow for flow in (0, 1) if buffer.of_flow(flow)[0]]
-        longest = max(flows, key=lambda flow: buffer.of_flow(flow)[1])
+        flows = [flow for flow in (0, 1) if buffer.flow_tally(flow)[0]]
+        longest = max(flows, key=lambda flow: buffer.flow_tally(flow)[1])
         return buffer.back_of_flow(longest)
 
     def depart(self, now, buffer):
@@ -54,7 +54,7 @@ class RoundRobin(fw.Discipline):
         packet = buffer.packet(place)
         if packet.flow != self.last or buffer.flows not in {1, 2}:
             raise ValueError("a packet of another flow")
-        if (buffer.front_of_class("voice") is not None) != (buffer.of_class("voice")[0] > 0):
+        if (buffer.front_of_class("voice") is not None) != (buffer.class_tally("voice")[0] > 0):
             raise ValueError("classes do not agree")
         return place
 
@@ -91,7 +91,7 @@ def test_a_discipline_hears_of_exchanges_and_of_overflow():
             place = arrival.buffer.back()
             while place is not None:
                 places.append(place)
-                place = arrival.buffer.before(place)
+                place = arrival.buffer.previous(place)
             if len(places) != arrival.packets or (places and places[-1] != arrival.buffer.front()):
                 raise ValueError("going from the back to the front does not meet each packet once")
             return "drop" if self.arrived % 100 == 0 else "admit"

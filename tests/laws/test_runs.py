@@ -58,11 +58,11 @@ class Counting(fw.Discipline):
     def arrive(self, arrival):
         if arrival.buffer.packets != arrival.packets or len(arrival.buffer) != arrival.packets:
             raise ValueError("the buffer does not agree with the arrival")
-        return arrival.buffer.any(self.random.below(arrival.packets)) if self.random.chance(0.01) else None
+        return arrival.buffer.pick(self.random.below(arrival.packets)) if self.random.chance(0.01) else None
 
     def depart(self, now, buffer):
-        place = buffer.any(self.random.below(len(buffer)))
-        if buffer.packet(place) is None or not 0 <= buffer.since(place) <= now:
+        place = buffer.pick(self.random.below(len(buffer)))
+        if buffer.packet(place) is None or not 0 <= buffer.arrival_time(place) <= now:
             raise ValueError("a packet that waits has come")
         return place
 
@@ -176,10 +176,10 @@ def test_a_discipline_that_wants_to_be_woken_is():
 
         def on_timer(self, now, buffer):
             woken.append(now)
-            while (place := buffer.front()) is not None and buffer.since(place) <= now - 0.02:
+            while (place := buffer.front()) is not None and buffer.arrival_time(place) <= now - 0.02:
                 buffer.drop(place)
             front = buffer.front()
-            self.due = None if front is None else buffer.since(front) + 0.02
+            self.due = None if front is None else buffer.arrival_time(front) + 0.02
 
     text = SCENARIO.replace('"counting"', '"impatient"')
     results = fw.load(text).run()

@@ -11,7 +11,7 @@
 pub use fairwave_media::{encoder, quality, speech, traffic};
 pub use fairwave_network::{dscp, link, loss, medium, packet, queue};
 pub use fairwave_transport::wire;
-pub use fairwave_units::{config, random, ratio, registry, timed, units};
+pub use fairwave_units::{config, random, ratio, registry, source, timed, units};
 
 /// Transports. A transport is a pair of endpoints, [`transport::Sender`] and [`transport::Receiver`].
 pub mod transport {

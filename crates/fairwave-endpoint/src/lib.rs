@@ -20,6 +20,8 @@ pub mod sizes;
 pub mod subscription;
 pub mod wire;
 
+use std::panic::Location;
+
 use fairwave_media::traffic::{LayerRates, Unit};
 use fairwave_network::dscp::Dscp;
 use fairwave_network::packet::{CarriedUnit, Class, FlowId, Packet};
@@ -63,8 +65,10 @@ pub struct FlowContext {
 /// The driver passes an empty `Output` and drains it after the call. The buffers keep their memory.
 #[derive(Default, Debug)]
 pub struct Output {
-    /// Packets to send now, in order.
+    /// Packets to send now, in order. Endpoints add them by [`send`](Self::send).
     pub packets: Vec<Packet>,
+    /// The line of the endpoint that added the latest packet.
+    pub made: Option<&'static Location<'static>>,
     /// Units for the application, in order.
     pub deliveries: Vec<Delivery>,
     /// Number of units of this call that the transport's adaptation left out (layers above those that the receiver
@@ -72,6 +76,16 @@ pub struct Output {
     pub skipped: u32,
     /// Other notices of a receiver.
     pub notices: Vec<Notice>,
+}
+
+impl Output {
+    /// Adds a packet to send now, and notes the line that did so.
+    #[inline]
+    #[track_caller]
+    pub fn send(&mut self, packet: Packet) {
+        self.made = Some(Location::caller());
+        self.packets.push(packet);
+    }
 }
 
 /// A notice from a receiver to its driver. Few receivers send notices.

@@ -186,7 +186,7 @@ impl Sender for HostSender {
                 layer: unit.layer,
                 body,
             };
-            out.packets.push(packet);
+            out.send(packet);
             if left == 0 {
                 return;
             }

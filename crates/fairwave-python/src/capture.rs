@@ -1,4 +1,4 @@
-//! Packet captures, loss patterns and qlog: one run with observers.
+//! Packet captures, loss patterns, qlog and the path of a packet: one run with observers.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use fairwave_scenario::plan::Plan;
 use fairwave_scenario::tap::{self, Tap};
 use fairwave_sim::Run;
 use fairwave_sim::capture::{Capture, CaptureRequest, CaptureSummary};
+use fairwave_sim::packet_path::{self, PathError};
 use fairwave_sim::qlog::Qlog;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -79,6 +80,32 @@ pub fn qlog(
         let written = probe.finish().map_err(unwritten)?;
         Ok((digest, written.into_iter().map(|CaptureSummary { path, packets, .. }| (path, packets)).collect()))
     })
+}
+
+/// Makes one run and returns the path of a packet as JSON. Select `flow` as `NAME[0]`, or `NAME` for the first flow of a group.
+/// `packet` counts the flow's data packets from 1.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, flow = None, packet = None))]
+pub fn trace_packet(
+    py: Python<'_>,
+    scenario: PyRef<'_, Scenario>,
+    seed: u64,
+    flow: Option<&str>,
+    packet: Option<u64>,
+) -> PyResult<String> {
+    let plan = scenario.inner().plan(Seed(seed)).map_err(|error| refused(&error))?;
+    let flow = flow
+        .map(|name| match tap::parse(&format!("flow:{name}"), &plan)?.0.as_slice() {
+            [Tap::Flow(flow)] => Ok(*flow),
+            _ => Err(format!("`{name}` names several flows; write one, for example `{}`", plan.flows[0].name)),
+        })
+        .transpose()
+        .map_err(PyValueError::new_err)?;
+    let path = py.detach(|| packet_path::trace_packet(&plan, flow, packet)).map_err(|error| match error {
+        PathError::Run(error) => RunError::new_err(format!("{}, seed {seed}: {error}", plan.name)),
+        error => PyValueError::new_err(error.to_string()),
+    })?;
+    serde_json::to_string(&path).map_err(|error| RunError::new_err(error.to_string()))
 }
 
 /// Rejects invalid capture points before a run.

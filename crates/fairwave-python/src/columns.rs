@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_null_and_everything_else_is_there() {
+    fn values_that_are_not_numbers_become_null() {
         let (values, bitmap) = floats(&[1.5, f64::NAN, f64::INFINITY, -0.0]);
         assert_eq!((values, bitmap), (vec![1.5, 0.0, f64::INFINITY, -0.0], Some(vec![0b1101])));
     }
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn none_is_null_too() {
+    fn missing_values_become_null() {
         let rows = [Row { value: 1.0, perhaps: None, text: "a" }, Row { value: 2.0, perhaps: Some(3.0), text: "a" }];
         let columns = columns(&rows).expect("flat");
         let (name, Column::Float(_, validity)) = &columns[1] else { panic!("{columns:?}") };

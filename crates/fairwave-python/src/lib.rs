@@ -30,7 +30,7 @@ mod _native {
     #[pymodule_export]
     use super::batch::Batch;
     #[pymodule_export]
-    use super::capture::{capture, check_capture, qlog};
+    use super::capture::{capture, check_capture, qlog, trace_packet};
     #[pymodule_export]
     use super::decodable::decodable_layers;
     #[pymodule_export]

@@ -270,14 +270,14 @@ impl EventQueue {
 
     /// Whether an event of the heap can be due before the day `before`.
     #[inline(always)]
-    fn lies_beyond(&self, before: u64) -> bool {
+    fn is_beyond(&self, before: u64) -> bool {
         self.first_beyond.nanos() >> self.shift < before
     }
 
     /// Removes the earliest event of the heap, if it is due before the day `before`.
     #[inline(never)]
     fn next_beyond(&mut self, before: u64) -> Option<Entry> {
-        if !self.lies_beyond(before) {
+        if !self.is_beyond(before) {
             return None;
         }
         let Reverse(later) = self.beyond.pop()?;
@@ -443,7 +443,7 @@ impl EventQueue {
                 return None;
             }
             self.day = next;
-            while self.lies_beyond(next + self.days.len() as u64)
+            while self.is_beyond(next + self.days.len() as u64)
                 && let Some(entry) = self.next_of_this_year()
             {
                 let day = entry.event.at.nanos() >> self.shift;

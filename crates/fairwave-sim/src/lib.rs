@@ -36,6 +36,7 @@ mod measure;
 pub mod measures;
 pub mod media_rows;
 mod network;
+pub mod packet_path;
 mod pages;
 mod partition;
 mod parts;

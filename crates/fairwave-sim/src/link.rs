@@ -19,6 +19,7 @@ use fairwave_scenario::plan::LinkPlan;
 use crate::classes::ClassMeasures;
 use crate::fifo::{Fifo, Pace};
 use crate::measure::{Bins, LinkMeasure, Window};
+use crate::probe::QueueState;
 use crate::unsteady::WireChanges;
 
 /// 146 years in nanoseconds. Later times are not computed in one step.
@@ -301,7 +302,7 @@ impl Link {
 
     /// Informs a managed queue of a change of the link's rate at `now`, if there is one. Returns the time of the next
     /// change.
-    pub fn tell_rate(&mut self, now: Instant) -> Option<Instant> {
+    pub fn update_rate(&mut self, now: Instant) -> Option<Instant> {
         let Service::Managed(managed) = &mut self.service else { return None };
         if let Some((at, rate)) = self.rate.change_from(now)
             && at == now
@@ -554,7 +555,7 @@ impl Link {
     }
 
     /// Records a crossing of a shared medium at `now`.
-    pub fn crosses_air(&mut self, now: Instant) {
+    pub fn record_air_crossing(&mut self, now: Instant) {
         (self.started, self.free) = (now, now);
     }
 
@@ -578,6 +579,13 @@ impl Link {
             Service::Managed(managed) => u64::from(managed.queue.packets()),
             Service::Shared(shared) => u64::from(shared.held),
         }
+    }
+
+    /// Returns the state of the queue at `now`, which is not before the last arrival. For probes.
+    #[cold]
+    pub fn queue_state(&self, now: Instant) -> QueueState {
+        let bytes = if let Service::Managed(managed) = &self.service { Some(managed.queue.bytes()) } else { None };
+        QueueState { packets: self.waiting_at(now), bytes }
     }
 
     /// Whether the link is served event by event.

@@ -7,7 +7,7 @@ use fairwave_scenario::plan::Plan;
 use crate::error::RunError;
 use crate::partition::{Changes, Cut, PartitionRequest};
 use crate::parts::Parts;
-use crate::probe::Probe;
+use crate::probe::{Observed, Probe};
 use crate::result::RunResult;
 use crate::simulation::Simulation;
 
@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
     pub fn execute(self) -> Result<RunResult, RunError> {
         let Run { plan, probe, parts, request, prefetches } = self;
         if let Some(probe) = probe {
-            let mut simulation = Simulation::new(Cow::Borrowed(plan), probe, ())?;
+            let mut simulation = Simulation::new(Cow::Borrowed(plan), Observed::new(probe), ())?;
             simulation.prefetch_always(prefetches);
             return Ok(simulation.finish(parts)?.0);
         }

@@ -288,8 +288,8 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
             match event.kind() {
                 EventKind::Arrival | EventKind::ArrivalBehind => {}
                 EventKind::Service => self.service(event.index(), now),
-                EventKind::Sender => self.sender_wakes(event.index(), now),
-                EventKind::Receiver => self.receiver_wakes(event.index(), now),
+                EventKind::Sender => self.wake_sender(event.index(), now),
+                EventKind::Receiver => self.wake_receiver(event.index(), now),
                 EventKind::Sample => self.sample(now),
                 EventKind::Rate => self.handle_rate_change(event.index(), now),
                 EventKind::Reroute => self.take_detour(event.index(), now),
@@ -342,9 +342,11 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     fn forward(&mut self, mut link: usize, packet: &Packet, mut place: u32, mut at: Instant) {
         loop {
             let here = &mut self.network.links[link];
+            if P::ON {
+                self.probe.arrived(link, packet, at, || here.queue_state(at));
+            }
             if let Some((start, arrival)) = here.cross(at, packet, self.window) {
                 if P::ON {
-                    self.probe.arrived(link, packet, at);
                     self.probe.begun(link, packet, start);
                 }
                 match self.continue_route(link, packet, place, Departure::Arrives(arrival), start > at) {
@@ -354,9 +356,6 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 continue;
             }
             here.measure.arrived(at, self.window);
-            if P::ON {
-                self.probe.arrived(link, packet, at);
-            }
             let waits = !here.passes_at_once(at);
             let start = if !waits {
                 at

@@ -37,7 +37,7 @@ fn row<'a>(result: &'a RunResult, class: &str) -> &'a ClassRow {
 }
 
 #[test]
-fn every_class_is_served_dropped_by_a_cause_or_waits_under_every_discipline_and_victim() {
+fn packets_of_each_class_are_served_dropped_or_waiting_under_all_disciplines_and_victims() {
     for table in DisciplineConfig::shortest_tables() {
         let discipline = table["discipline"].as_str().expect("a name");
         for victim in ["tail", "front", "random", "drop-sel", "voice-guard", "highest-layer"] {

@@ -97,7 +97,7 @@ fn losses_on_the_way_to_a_receiver_are_answered_from_the_cache() {
 }
 
 #[test]
-fn who_comes_later_and_who_leaves_is_measured_while_both_are_there() {
+fn participants_are_measured_while_both_are_present() {
     let call = format!(
         "{SERVER}\n[[call.participant]]\nname = \"ben\"\njoin = \"5 s\"\n[[call.participant]]\nname = \"cho\"\nleave = \"10 s\""
     );
@@ -121,7 +121,7 @@ fn the_silence_after_someone_has_left_is_no_loss() {
 }
 
 #[test]
-fn without_a_server_each_sends_to_each() {
+fn participants_send_to_each_other_without_a_server() {
     let text = star(&FIVE[..3], 5, "").replace("name = \"conference\"", "name = \"mesh\"");
     let result = ran(&text, 1);
     assert_eq!(result.media.iter().filter(|row| row.stream == "video").count(), 6);
@@ -129,7 +129,7 @@ fn without_a_server_each_sends_to_each() {
 }
 
 #[test]
-fn all_may_leave_and_fifty_may_join_at_once() {
+fn fifty_participants_can_join_at_once_and_all_can_leave() {
     let everyone: Vec<String> = (0..50).map(|place| format!("p{place}")).collect();
     let participants: Vec<_> = everyone.iter().map(|name| (name.as_str(), "20 Mb/s", "20 Mb/s", 0.0)).collect();
     let call = "server = { node = \"sfu\", videos = 4 }\n".to_owned();
@@ -246,7 +246,7 @@ fn a_change_of_network_costs_detection_and_restart_and_make_before_break_costs_n
 }
 
 #[test]
-fn without_a_server_both_ends_change_their_way() {
+fn both_ends_change_their_route_without_a_server() {
     let moves = "{ at = \"10 s\", leaves = \"ann<>wifi\", detection = \"1 s\", restart = \"500 ms\" }";
     let result = ran(&two_networks(moves).replace(SERVER, ""), 1);
     for (from, to) in [("ann", "ben"), ("cho", "ann")] {
@@ -257,7 +257,7 @@ fn without_a_server_both_ends_change_their_way() {
 }
 
 #[test]
-fn who_changes_network_needs_another_one() {
+fn a_change_of_network_needs_a_second_network() {
     let refused =
         |moves: &str| match Scenario::from_text(&two_networks(moves), "move.toml").and_then(|one| one.plan(Seed(1))) {
             Ok(_) => panic!("not refused: {moves}"),

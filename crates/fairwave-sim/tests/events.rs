@@ -100,7 +100,7 @@ fn a_failure_of_two_seconds_loses_exactly_what_is_sent_then() {
 }
 
 #[test]
-fn what_waits_and_what_is_being_transmitted_is_lost_and_what_is_under_way_arrives() {
+fn a_failure_loses_waiting_and_transmitted_packets_but_not_those_in_propagation() {
     for queue in DISCIPLINES {
         // Four packets arrive per ms and one leaves: 20 always wait, and ten are in transit.
         let failure = "[[event]]\nat = \"500.5 ms\"\nlink = \"a>b\"\nstate = \"down\"\n";

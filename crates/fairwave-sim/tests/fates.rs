@@ -74,7 +74,7 @@ fn a_fate_names_the_queue_and_the_wire() {
 }
 
 #[test]
-fn what_an_outage_holds_back_is_lost_only_if_the_link_lost_it() {
+fn units_delayed_by_an_outage_are_lost_only_if_the_link_lost_them() {
     let down = "[[event]]\nlink = 'a>b'\nat = '6 s'\nstate = 'down'\n";
     let tcp = outcome(&(line("1 Mb/s", DEEP, "", "transport = 'tcp/reno'\ntraffic = 'voice'", 12) + down), 1);
     assert_eq!(tcp.flows[0].units_lost, 0);

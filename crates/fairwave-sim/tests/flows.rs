@@ -59,7 +59,7 @@ fn a_megabyte_takes_its_rounds_of_slow_start_and_then_the_rate() {
 }
 
 #[test]
-fn what_the_end_cuts_off_is_unfinished_and_neither_lost_nor_averaged() {
+fn transfers_cut_off_by_the_end_are_unfinished_and_neither_lost_nor_averaged() {
     let file = "[[flow]]\nname = \"file\"\ncount = 2\ntransport = { name = \"tcp/reno\", delayed-ack = false }\nstart = { every = \"4 s\" }\ntraffic = { kind = \"transfer\", size = \"1 MB\" }\n";
     let result = outcome_of("4.5 s", "10 Mb/s", "10 ms", file, 1);
     let found = completion(&result, "file");
@@ -110,7 +110,7 @@ fn calls_that_find_no_room_are_refused_as_often_as_erlang_says() {
 }
 
 #[test]
-fn at_most_one_transfer_at_work_means_that_none_shares_the_link() {
+fn a_limit_of_one_transfer_means_that_no_transfers_share_the_link() {
     let files = "[[flow]]\nname = \"files\"\ntransport = \"tcp/reno\"\ntraffic = { kind = \"transfer\", size = \"500 kB\" }\narrivals = { rate = \"2 per s\", at-most = 1 }\n";
     let result = outcome_of("100 s", "10 Mb/s", "1 ms", files, 2);
     let found = completion(&result, "files");
@@ -123,7 +123,7 @@ fn at_most_one_transfer_at_work_means_that_none_shares_the_link() {
 }
 
 #[test]
-fn who_arrives_does_not_depend_on_what_carries_it_nor_on_others() {
+fn arrivals_do_not_depend_on_transports_nor_on_other_flows() {
     let files = |transport: &str, more: &str| {
         let flows = format!(
             "{more}[[flow]]\nname = \"files\"\ncount = 3\ntransport = \"{transport}\"\ntraffic = {{ kind = \"transfer\", size = {{ distribution = \"pareto\", least = \"1 kB\", most = \"1 MB\" }} }}\narrivals = \"60 per min\"\n"
@@ -157,7 +157,7 @@ fn a_page_takes_the_request_the_page_its_parsing_and_a_round_for_its_objects() {
 }
 
 #[test]
-fn who_browses_on_a_full_link_waits_longer_and_asks_for_less() {
+fn browsing_over_a_full_link_waits_longer_and_requests_less() {
     let web = "[[flow]]\nname = \"web\"\ncount = 5\ntransport = \"tcp/sack\"\ntraffic = { kind = \"web\", page = \"3gpp2-2004\", reading = { distribution = \"exponential\", mean = \"3 s\" } }\n";
     let pages = |rate: &str| {
         let result = outcome_of("200 s", rate, "10 ms", web, 1);

@@ -55,7 +55,7 @@ fn digests(threads: usize) -> Digests {
 }
 
 #[test]
-fn every_golden_scenario_leaves_the_bytes_that_it_left_before() {
+fn golden_scenarios_keep_their_digests() {
     let found = digests(1);
     let file = folder().join("digests.json");
     if std::env::var_os("FAIRWAVE_RENEW_GOLDEN").is_some() {

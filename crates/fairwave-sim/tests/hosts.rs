@@ -42,7 +42,7 @@ fn losses(text: &str, seed: u64) -> Vec<f64> {
 }
 
 #[test]
-fn of_hosts_in_step_one_call_bears_the_loss_of_all_and_of_others_several_do() {
+fn synchronous_hosts_concentrate_losses_on_one_call_and_others_spread_them() {
     for seed in 1..=5 {
         let locked = losses(&in_step(CALLS), seed);
         assert!(locked[0] > 0.45 && locked[1] < 0.01, "{seed}: {locked:.3?}");
@@ -93,7 +93,7 @@ fn a_drop_tail_queue_favours_the_shorter_round_trip_a_little_and_in_step_whomeve
 }
 
 #[test]
-fn under_ns2_hosts_are_in_step_unless_the_scenario_says_otherwise() {
+fn the_preset_ns2_makes_hosts_synchronous_unless_the_scenario_overrides_it() {
     let outcome = |text: &str| {
         let scenario = Scenario::from_text(text, "hosts.toml").unwrap_or_else(|error| panic!("{error}"));
         Run::new(&scenario.plan(Seed(1)).expect("a plan")).execute().expect("a run").digest().expect("a digest")

@@ -77,7 +77,7 @@ fn link<'a>(result: &'a RunResult, name: &str) -> &'a LinkRow {
 }
 
 #[test]
-fn what_a_queue_marks_is_counted_at_its_link_by_class_and_where_it_arrives() {
+fn marks_are_counted_at_the_link_by_class_and_at_the_receiver() {
     let result = marked(r#"{ "discipline": "every-seventh", "capacity": { "packets": 40 } }"#, 0.0);
     let bottleneck = link(&result, "r1>r2");
     assert_eq!(bottleneck.marked, bottleneck.departures / 7, "{bottleneck:?}");
@@ -100,7 +100,7 @@ fn a_mark_that_the_wire_loses_was_given_but_does_not_arrive() {
 }
 
 #[test]
-fn without_transports_that_ask_for_marks_nobody_is_marked() {
+fn packets_are_not_marked_if_their_transports_do_not_support_marks() {
     let result = marked(r#"{ "discipline": "codel", "capacity": { "packets": 40 }, "ecn": true }"#, 0.0);
     assert!(result.links.iter().all(|row| row.marked == 0) && result.flows.iter().all(|row| row.marked == 0));
 }

@@ -155,7 +155,7 @@ flow = [{}]
 
 /// Every unit of each flow that is not in flight arrived, is lost, or waits at its sender. `run` checks the packet
 /// accounting.
-fn all_are_somewhere(result: &RunResult) {
+fn check_accounting(result: &RunResult) {
     for flow in &result.flows {
         let found = flow.units_received + flow.units_lost + flow.units_waiting;
         assert_eq!(found, flow.units_sent, "{}", flow.group);
@@ -182,7 +182,7 @@ fn stations_none_of_which_hears_another_lose_packets_and_books_close() {
     };
     let plain = upwards(WIFI);
     let hidden = upwards(&format!("{WIFI}, hears = {{ s0 = [], s1 = [], s2 = [] }}"));
-    all_are_somewhere(&hidden);
+    check_accounting(&hidden);
     let collided = |result: &RunResult| result.radio.iter().map(|row| row.collided).sum::<u64>();
     assert!(collided(&hidden) > 2 * collided(&plain), "{} and {}", collided(&hidden), collided(&plain));
     assert!(arrived(&hidden, "up") > 0);
@@ -193,7 +193,7 @@ fn two_hundred_stations_share_a_channel_and_a_cell() {
     for medium in [WIFI.to_owned(), format!("{WIFI}, queues = \"airtime\""), CELL.to_owned()] {
         let text = crowd(&medium, 200, "100 kb/s").replace("duration = \"4 s\"", "duration = \"1 s\"");
         let result = result(&text, 1);
-        all_are_somewhere(&result);
+        check_accounting(&result);
         assert_eq!(result.radio.len(), 400);
         assert!(arrived(&result, "up") > 500, "{medium}");
     }
@@ -204,7 +204,7 @@ fn a_station_that_leaves_with_a_full_queue_keeps_no_packet() {
     let queues = ["fifo", "fq-codel", "airtime"].map(|queues| format!("{WIFI}, queues = \"{queues}\", stations"));
     for medium in queues.iter().map(String::as_str).chain([&*format!("{CELL}, channel = {{ cqi = 3 }}, users")]) {
         let result = result(&crowd(&format!("{medium} = {{ s0 = {{ leaves = \"2 s\" }} }}"), 2, "60 Mb/s"), 1);
-        all_are_somewhere(&result);
+        check_accounting(&result);
         let of = |group: &str| result.flows.iter().find(|flow| &*flow.group == group).expect("a flow");
         let (gone, stays) = (of("data-s0"), of("data-s1"));
         assert!(stays.units_received > gone.units_received, "{medium}");
@@ -217,7 +217,7 @@ fn a_station_that_leaves_with_a_full_queue_keeps_no_packet() {
 fn a_user_out_of_range_keeps_its_packets_at_the_base_station() {
     let steps = "channel = { steps = [{ at = \"0 s\", is = 0 }] }";
     let result = result(&crowd(&format!("{CELL}, {steps}"), 2, "50 kb/s"), 1);
-    all_are_somewhere(&result);
+    check_accounting(&result);
     assert_eq!(arrived(&result, ""), 0);
 }
 

@@ -215,7 +215,7 @@ fn with_random_sending_delays_goodput_drop_rate_and_queue_are_those_of_ns2() {
 }
 
 #[test]
-fn without_them_what_phase_effects_leave_alone_is_that_of_ns2() {
+fn measures_without_phase_effects_match_ns2_without_delays() {
     let mut different = disagreements("tcp_dumbbell.json");
     different.retain(|one| !one.key.ends_with("fairness"));
     check(&different, EXPLAINED_PHASE_EFFECTS);

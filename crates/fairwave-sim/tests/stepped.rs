@@ -102,7 +102,7 @@ fn driven(plan: &Plan, tick: Span) -> (RunResult, u64) {
 }
 
 #[test]
-fn whoever_drives_it_gets_what_the_simulator_gets() {
+fn a_stepped_run_gives_the_results_of_the_simulator() {
     for (queue, transport) in [
         (r#"{ discipline = "drop-tail", capacity = { packets = 20 } }"#, "tcp/sack"),
         (r#"{ discipline = "codel", capacity = { packets = 60 } }"#, "tcp/cubic"),
@@ -144,7 +144,7 @@ fn a_flow_that_takes_anothers_routes_is_counted_on_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn how_often_it_is_looked_at_changes_nothing(micros in 50u64..400_000) {
+    fn the_number_of_steps_does_not_change_results(micros in 50u64..400_000) {
         let plan = plan(r#"{ discipline = "pie", capacity = { packets = 60 } }"#, "tcp/sack");
         let (stepped, _) = driven(&plan, Span::from_micros(micros));
         prop_assert_eq!(format!("{:?}", Run::new(&plan).execute().expect("a run").flows), format!("{:?}", stepped.flows));

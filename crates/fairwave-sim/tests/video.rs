@@ -47,7 +47,7 @@ fn units_that_adaptation_leaves_out_are_neither_sent_nor_lost() {
 }
 
 #[test]
-fn without_loss_every_frame_is_decodable_in_the_layers_that_were_sent() {
+fn frames_are_decodable_in_all_sent_layers_if_nothing_is_lost() {
     let flow = &run_dvrc(0.0, 0).flows[0];
     assert_eq!(flow.lost + flow.dropped, 0, "the link carries all layers");
     assert_eq!(
@@ -113,7 +113,7 @@ fn a_video_over_tcp_loses_nothing_and_what_waits_is_late() {
 }
 
 #[test]
-fn what_is_shown_sooner_than_it_can_arrive_is_late() {
+fn frames_shown_before_they_can_arrive_are_late() {
     // The delay of the link is at least 25 ms.
     let flow = &run_too_much(r#"{"name":"udp"}"#, "20 ms").flows[0];
     let late = flow.units_received + flow.units_waiting;
@@ -155,7 +155,7 @@ fn frames_that_are_shown_before_the_anchor_behind_them_is_made_show_no_b_frame()
 }
 
 #[test]
-fn what_is_not_video_has_no_frames() {
+fn traffic_other_than_video_has_no_frames() {
     let flow = &run_dvrc(0.0, 1).flows[1];
     assert!(flow.frames == 0 && flow.decodable_ratio.is_none() && flow.decodable_layers.is_none());
 }

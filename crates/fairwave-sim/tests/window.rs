@@ -65,7 +65,7 @@ proptest! {
 }
 
 #[test]
-fn what_a_reliable_call_still_holds_at_the_end_is_missed_but_not_lost() {
+fn units_that_a_reliable_call_holds_at_the_end_are_missed_but_not_lost() {
     // 64 kb/s of speech over a link of 40 kb/s that fails permanently after 6 s.
     let text = call(12, 20).replace("\"10 Mb/s\"", "\"40 kb/s\"").replace("\"udp\"", "\"tcp/reno\"")
         + "[[event]]\nlink = \"a>b\"\nat = \"6 s\"\nstate = \"down\"\n[record]\nunits = [\"call[0]\"]\n";
@@ -119,7 +119,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn nothing_exceeds_its_link(
+    fn throughput_never_exceeds_the_link_rate(
         warmup in 0u64..3000, starts in prop::collection::vec((0u64..4000, 100u64..3000), 1..6), capacity in 5u64..1500, seed in 0u64..50,
     ) {
         let result = coming_and_going(warmup, &starts, capacity, seed);
@@ -178,7 +178,7 @@ phase = "zero"
 }
 
 #[test]
-fn of_a_packet_that_straddles_an_edge_of_the_window_the_part_within_it_is_counted() {
+fn a_packet_that_straddles_an_edge_of_the_window_counts_with_its_part_inside() {
     for queue in [
         r#"{ discipline = "drop-tail", capacity = { packets = 1000 } }"#,
         r#"{ discipline = "codel", capacity = { packets = 1000 } }"#,
@@ -243,7 +243,7 @@ traffic = { kind = "cbr", rate = "1 Mb/s", payload = "1000 B" }
 }
 
 #[test]
-fn what_drains_after_the_stop_is_no_goodput() {
+fn data_that_drains_after_the_stop_is_no_goodput() {
     let drains = coming_and_going(0, &[(0, 500), (500, 500)], 1500, 1);
     for flow in &drains.flows {
         assert!(flow.goodput_bps.expect("measured") <= 1e7, "{flow:?}");

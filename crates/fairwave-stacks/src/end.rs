@@ -92,7 +92,7 @@ impl<S: Stack> StackEnd<S> {
                     let FlowContext { flow, class, dscp, .. } = self.context;
                     let body = self.outbox.put(bytes, now);
                     self.sent += 1;
-                    out.packets.push(Packet { flow, wire, class, dscp, feedback: self.feedback, ecn, layer: 0, body });
+                    out.send(Packet { flow, wire, class, dscp, feedback: self.feedback, ecn, layer: 0, body });
                 }
                 Action::Deliver(delivery) => out.deliveries.push(delivery),
                 Action::Wait(until) if until <= now => self.stack.handle(now, Event::Timer),

@@ -155,7 +155,7 @@ impl TcpReceiver {
     fn acknowledge(&self, echo: Instant, out: &mut Output) {
         let (rate, wave) = self.wave.as_ref().map_or((0.0, 0), |wave| (wave.rate, wave.measured));
         let sack = if self.sack { self.blocks } else { [SackBlock::default(); 3] };
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.flow,
             wire: self.acknowledgement,
             class: self.class,

@@ -104,7 +104,7 @@ impl Connection {
         }
         self.sent += 1;
         self.path.payload = u32::from(if segment == 0 { self.parameters.segment } else { piece.payload });
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.flow,
             wire: if segment == 0 { self.parameters.syn } else { self.parameters.header + piece.payload },
             class: self.class,
@@ -162,7 +162,7 @@ impl Connection {
             self.leave(now, one, true, None);
         }
         self.retransmitted += 1;
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.flow,
             wire: self.parameters.acknowledgement,
             class: self.class,

@@ -119,7 +119,7 @@ impl Sender for PingSender {
             return;
         }
         let payload = unit.payload.min(PAYLOAD as u32) as u16;
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: self.header.saturating_add(payload),
             class: self.context.class,
@@ -177,7 +177,7 @@ impl Receiver for PingReceiver {
             });
             self.newest = Some(sequence);
         }
-        out.packets.push(Packet { feedback: true, ecn: Ecn::NotEct, ..*packet });
+        out.send(Packet { feedback: true, ecn: Ecn::NotEct, ..*packet });
     }
 
     fn on_timer(&mut self, _now: Instant, _out: &mut Output) {}

@@ -153,7 +153,7 @@ impl Sender for UdpSender {
         if let Some(history) = &mut self.history
             && let Some((body, size)) = history.datagram(&unit, self.sequence, self.max_payload)
         {
-            out.packets.push(Packet {
+            out.send(Packet {
                 flow: self.context.flow,
                 wire: self.header.saturating_add(size),
                 class: self.context.class,
@@ -172,7 +172,7 @@ impl Sender for UdpSender {
         for part in 0..parts {
             let payload = left.min(u32::from(self.max_payload)) as u16;
             left -= u32::from(payload);
-            out.packets.push(Packet {
+            out.send(Packet {
                 flow: self.context.flow,
                 wire: self.header.saturating_add(payload),
                 class: self.context.class,

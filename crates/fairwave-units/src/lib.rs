@@ -6,6 +6,7 @@ pub mod layers;
 pub mod random;
 pub mod ratio;
 pub mod registry;
+pub mod source;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timed;

@@ -123,7 +123,7 @@ fn a_run_reports_its_progress_in_ascending_shares() {
 }
 
 #[test]
-fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
+fn the_drawn_queue_matches_the_results() {
     let found = ask(json!({ "op": "run", "text": CALL, "bins": 100 }));
     let link = &found["link_series"][0];
     assert_eq!(link["link"], "r1>r2");
@@ -149,7 +149,7 @@ fn what_is_drawn_of_a_queue_is_what_the_results_say_of_it() {
 }
 
 #[test]
-fn every_packet_at_a_link_begins_after_it_came_and_leaves_or_is_dropped() {
+fn packets_at_a_link_begin_after_their_arrival_and_leave_or_are_dropped() {
     let found = ask(json!({ "op": "packets", "text": CALL, "link": "r1>r2", "from_s": 4.0, "until_s": 6.0 }));
     let passages = found["passages"].as_array().expect("passages");
     assert!(passages.len() > 150 && found["victim"] == "drop-sel", "{} {}", passages.len(), found["victim"]);
@@ -213,7 +213,7 @@ fn a_preset_written_out_as_links_runs_to_the_same_tables() {
 }
 
 #[test]
-fn whatever_is_no_request_is_refused_in_words() {
+fn invalid_requests_are_rejected_with_a_message() {
     for bytes in [&b""[..], b"abc", &[255; 40], b"\x02\0\0\0{}", b"\x04\0\0\0nope"] {
         let found = answer(bytes);
         let text = String::from_utf8_lossy(found.get(4..).unwrap_or_default()).into_owned();

@@ -513,6 +513,46 @@ app.command(
 
 
 @app.command(
+    "trace-packet",
+    rich_help_panel=ASK,
+    epilog=examples(
+        "fairwave trace-packet examples/home-uplink.toml",
+        "fairwave trace-packet calls.toml --flow voice --packet 17 --seed 2",
+        "fairwave trace-packet calls.toml --flow voice[3] --json",
+    ),
+)
+def trace_packet(
+    scenario: ScenarioFile,
+    flow: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="NAME",
+            help="The flow: voice[0], or voice for the first one of a group. Default: the first flow with a packet "
+            "that is discarded, marked or lost, else the first flow.",
+        ),
+    ] = None,
+    packet: Annotated[
+        Optional[int],
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The number of the packet among those that the flow sends, from 1. Default: the first packet that is "
+            "discarded, marked or lost, else the one with the longest wait.",
+        ),
+    ] = None,
+    seed: RunSeed = 1,
+    settings: Settings = None,
+    laws: Laws = None,
+    json: Json = False,
+) -> None:
+    """Follow one packet: each step with time, link, queue and the source line that decided it."""
+    use_laws(laws)
+    from fairwave.cli.packet_path import show_packet
+
+    show_packet(scenario, seed, flow, packet, settings or [], json=json)
+
+
+@app.command(
     rich_help_panel=REAL,
     epilog=examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json"),
 )

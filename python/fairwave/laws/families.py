@@ -201,7 +201,7 @@ class Discipline(Law):
 
     Attributes:
         fifo: What it serves leaves in the order in which it arrived.
-        by_flow: It asks the buffer for flows: `of_flow`, `front_of_flow`, ….
+        by_flow: It asks the buffer for flows: `flow_tally`, `front_of_flow`, ….
         own_victim: Why no victim rule goes with it, as its `victim` chooses: "… drops from the longest flow".
         reaches_capacity: A buffer counted in bytes is full when the backlog has reached the capacity, whatever the size
             of what arrives.

@@ -26,6 +26,7 @@ use crate::queue::{PoliceConfig, QueueConfig, ShapeConfig};
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
+use fairwave_units::source::sources;
 use fairwave_units::units::{Bytes, FineSpan, Instant, Rate, Span};
 
 /// All rate laws, in the order of listings: a file, and in braces its names with their parameters.
@@ -164,6 +165,8 @@ macro_rules! dispatch {
 }
 
 rates! { laws! (dispatch! ()) }
+
+rates! { sources! (RateConfig, "crates/fairwave-network/src/link/", ["fn end_of(&mut self"]) }
 
 /// A link's rate.
 pub struct LinkRate(ActiveRateLaw);

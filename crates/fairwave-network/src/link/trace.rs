@@ -4,7 +4,7 @@
 //!
 //! - a **series** of rates with their durations;
 //! - **opportunities** to send, as mahimahi records them: the number of packets of 1504 bytes that may leave in each
-//! millisecond.
+//!   millisecond.
 //!
 //! **Opportunities are kept, byte for byte.** A millisecond with n opportunities sends n · 1504 B · 8 = n · 12032
 //! bits, at the rate n · 12.032 Mb/s. So the volume over any whole number of milliseconds is the recorded one.

@@ -22,6 +22,7 @@ use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::{Seed, Stream};
 use fairwave_units::registry::{NameTaken, Registry, RuntimeLaw, family, files, law_trait, laws, running_trait};
+use fairwave_units::source::sources;
 use fairwave_units::units::{Instant, Span};
 
 /// All loss models, in the order of user-visible lists. Each entry is a file and, in braces, the exported names, each with
@@ -125,6 +126,8 @@ macro_rules! dispatch {
 }
 
 models! { laws! (dispatch! ()) }
+
+models! { sources! (LossConfig, "crates/fairwave-network/src/loss/", ["fn lost(&mut self"]) }
 
 /// The losses of one link direction.
 pub struct Loss(ActiveLossModel);

@@ -90,6 +90,7 @@ use victim::Selector;
 use crate::packet::{Class, Ecn, Packet};
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{Registry, family, files, laws};
+use fairwave_units::source::{SourceLine, sources};
 use fairwave_units::units::{Carry, FineSpan, Instant, Rate, Span};
 
 /// All disciplines, in the order of listings: a file, and in braces its names with their parameters.
@@ -178,6 +179,15 @@ macro_rules! dispatch {
 }
 
 disciplines! { laws! (dispatch! ()) }
+
+disciplines! { sources! (DisciplineConfig, "crates/fairwave-network/src/queue/", ["fn arrive(&mut self", "fn depart("]) }
+
+/// The function that discards packets for which a managed queue has no room.
+pub const OVERFLOW: SourceLine = {
+    // In two parts, so that this line does not match.
+    let patterns = [concat!("pub fn ", "arrive(&mut self")];
+    SourceLine::find("crates/fairwave-network/src/queue/mod.rs", include_str!("mod.rs"), patterns)[0]
+};
 
 /// A queue before a link: buffer, discipline and victim rule.
 pub struct Queue {
@@ -458,7 +468,7 @@ impl Queue {
     /// - AVQ: its virtual capacity, bits per second; REM: its price
     /// - CoDel, FQ-CoDel, CAKE: the queueing delay of the last packet that left, seconds
     /// - PIE, GREEN: the drop probability; FQ-PIE: that of the queue with the last event; DualPI2: the base
-    /// probability
+    ///   probability
     /// - a queue that drops when full: the waiting packets
     pub fn average(&self) -> f64 {
         self.discipline.average().unwrap_or(f64::from(self.packets()))

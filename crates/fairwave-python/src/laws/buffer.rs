@@ -73,7 +73,7 @@ impl Buffer {
     }
 
     /// Waiting packets and bytes of a class: `voice`, `other-udp` or `tcp`.
-    fn of_class(&self, traffic_class: &str) -> PyResult<(u32, u64)> {
+    fn class_tally(&self, traffic_class: &str) -> PyResult<(u32, u64)> {
         let class = parse_class(traffic_class)?;
         Self::ask(|buffer| counted(buffer.class_tally(class)))
     }
@@ -84,7 +84,7 @@ impl Buffer {
     }
 
     /// Time at which the packet at a place arrived, seconds. None if the packet has left the buffer.
-    fn since(&self, place: PyRef<'_, Place>) -> PyResult<Option<f64>> {
+    fn arrival_time(&self, place: PyRef<'_, Place>) -> PyResult<Option<f64>> {
         Self::ask(|buffer| buffer.arrival_time(place.0).map(seconds))
     }
 
@@ -99,12 +99,12 @@ impl Buffer {
     }
 
     /// The packet that arrived just before this one.
-    fn before(&self, place: PyRef<'_, Place>) -> PyResult<Option<Place>> {
+    fn previous(&self, place: PyRef<'_, Place>) -> PyResult<Option<Place>> {
         Self::place(|buffer| buffer.previous(place.0))
     }
 
     /// Packet number `index` in an arbitrary order, from 0. A uniform index gives a uniform choice.
-    fn any(&self, index: u64) -> PyResult<Option<Place>> {
+    fn pick(&self, index: u64) -> PyResult<Option<Place>> {
         Self::place(|buffer| buffer.pick(index))
     }
 
@@ -120,7 +120,7 @@ impl Buffer {
     }
 
     /// Waiting packets and bytes of a flow, for disciplines with `by_flow`.
-    fn of_flow(&self, flow: u32) -> PyResult<(u32, u64)> {
+    fn flow_tally(&self, flow: u32) -> PyResult<(u32, u64)> {
         Self::ask(|buffer| counted(buffer.flow_tally(FlowId(flow))))
     }
 

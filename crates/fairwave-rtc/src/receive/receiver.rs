@@ -293,7 +293,7 @@ impl WebrtcReceiver {
         if compound::write(messages, &mut self.message).is_err() || self.message.is_empty() {
             return;
         }
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: sizes::control(self.message.len()),
             class: self.context.class,

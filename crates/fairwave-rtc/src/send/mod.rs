@@ -761,7 +761,7 @@ impl WebrtcSender {
     }
 
     fn put(&mut self, wire: u16, kind: StreamKind, body: fairwave_network::packet::Body, out: &mut Output) {
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire,
             class: self.context.class,

@@ -91,7 +91,7 @@ impl Leg {
     }
 
     fn put(&mut self, wire: u16, kind: StreamKind, ecn: fairwave_network::packet::Ecn, body: Body, out: &mut Output) {
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire,
             class: self.context.class,

@@ -42,7 +42,7 @@ impl Ingress {
             if compound::write(&[pli], &mut self.message).is_err() {
                 continue;
             }
-            out.packets.push(Packet {
+            out.send(Packet {
                 flow: self.context.flow,
                 wire: sizes::control(self.message.len()),
                 class: self.context.class,

@@ -96,7 +96,7 @@ impl Listener {
             if compound::write(&[message], &mut self.message).is_err() {
                 continue;
             }
-            out.packets.push(Packet {
+            out.send(Packet {
                 flow: self.context.flow,
                 wire: sizes::control(self.message.len()),
                 class: self.context.class,

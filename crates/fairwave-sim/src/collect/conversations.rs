@@ -48,13 +48,13 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
     let window = run.on(there);
     let on = run.length_on(there).seconds();
     if on > 0.0 {
-        let [one_said, other_said] = [&one, &other].map(|party| joined(party.said(), window));
-        let [one_heard, other_heard] = [&one, &other].map(|party| joined(party.heard(), window));
-        let at_once = overlap(&one_said, &other_said).seconds();
+        let [one_speaks, other_speaks] = [&one, &other].map(|party| joined(party.spoken_intervals(), window));
+        let [one_hears, other_hears] = [&one, &other].map(|party| joined(party.heard_intervals(), window));
+        let at_once = overlap(&one_speaks, &other_speaks).seconds();
         row.double_talk_meant = Some(at_once / on);
-        row.double_talk_heard_from = Some(overlap(&one_said, &other_heard).seconds() / on);
-        row.double_talk_heard_to = Some(overlap(&other_said, &one_heard).seconds() / on);
-        let talked = length(&one_said).seconds() + length(&other_said).seconds() - at_once;
+        row.double_talk_heard_from = Some(overlap(&one_speaks, &other_hears).seconds() / on);
+        row.double_talk_heard_to = Some(overlap(&other_speaks, &one_hears).seconds() / on);
+        let talked = length(&one_speaks).seconds() + length(&other_speaks).seconds() - at_once;
         row.mutual_silence_meant = Some((1.0 - talked / on).max(0.0));
     }
     let (there, back) = match (one.quality(), other.quality()) {
@@ -77,8 +77,8 @@ fn row(run: &RunRecord<'_>, number: u32, there: usize, back: usize) -> Conversat
             row.quality_note = match notes {
                 [(_, there), (_, back)] if there == back => there,
                 notes => {
-                    let said = notes.iter().filter(|(_, note)| !note.is_empty());
-                    said.map(|(way, note)| format!("{way}: {note}")).collect::<Vec<_>>().join("; ")
+                    let notes = notes.iter().filter(|(_, note)| !note.is_empty());
+                    notes.map(|(way, note)| format!("{way}: {note}")).collect::<Vec<_>>().join("; ")
                 }
             };
         }
@@ -110,14 +110,14 @@ impl<'a> Party<'a> {
     }
 
     /// Returns the intervals with speech at this party's mouth.
-    fn said(&self) -> Vec<Interval> {
+    fn spoken_intervals(&self) -> Vec<Interval> {
         let speech = self.units.iter().zip(&self.talks).filter(|(_, talks)| **talks);
         speech.map(|(unit, _)| (unit.created, unit.created + self.packet_time)).collect()
     }
 
     /// Returns the intervals with speech at the other party's ear. A unit is heard after it has been spoken, coded
     /// and played.
-    fn heard(&self) -> Vec<Interval> {
+    fn heard_intervals(&self) -> Vec<Interval> {
         let behind = self.packet_time + self.codec.look_ahead();
         let fates = play(&self.units, self.packet_time, &self.plan.playout);
         let mut heard: Vec<Instant> = (fates.iter().zip(&self.talks))

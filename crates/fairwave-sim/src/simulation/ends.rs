@@ -96,7 +96,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     #[inline(always)]
     fn send_packet(&mut self, packet: &Packet, first: usize, place: u32, now: Instant) {
         if P::ON {
-            self.probe.sent(packet, now);
+            self.probe.sent(packet, now, self.out.made);
         }
         self.forward(first, packet, place, now);
     }
@@ -115,7 +115,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 sending.packets_sent += 1;
                 sending.wire_sent += u64::from(packet.wire);
                 if P::ON {
-                    self.probe.sent(&packet, at);
+                    self.probe.sent(&packet, at, self.out.made);
                 }
                 self.events.push_arrival(Event::new(at, EventKind::Arrival, first as usize), &packet, first, place);
             }
@@ -178,7 +178,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
             // The common case: a single packet. It needs no copy of the list.
             self.answer.packets.clear();
             if P::ON {
-                self.probe.sent(&packet, now);
+                self.probe.sent(&packet, now, self.answer.made);
             }
             self.forward(first, &packet, place, now);
             return;
@@ -186,7 +186,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         let mut packets = std::mem::take(&mut self.answer.packets);
         for packet in &packets {
             if P::ON {
-                self.probe.sent(packet, now);
+                self.probe.sent(packet, now, self.answer.made);
             }
             self.forward(first, packet, place, now);
         }
@@ -223,7 +223,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         self.arm_sender(flow, now + Span::from_nanos(1));
     }
 
-    pub(super) fn sender_wakes(&mut self, flow: usize, now: Instant) {
+    pub(super) fn wake_sender(&mut self, flow: usize, now: Instant) {
         let mut sending = &mut self.sending[flow];
         if sending.scheduled != now {
             return;
@@ -282,7 +282,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
     }
 
-    pub(super) fn receiver_wakes(&mut self, flow: usize, now: Instant) {
+    pub(super) fn wake_receiver(&mut self, flow: usize, now: Instant) {
         let receiving = &mut self.receiving[flow];
         if receiving.scheduled != now {
             return;

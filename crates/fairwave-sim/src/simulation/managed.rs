@@ -155,7 +155,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
     pub(super) fn handle_rate_change(&mut self, link: usize, now: Instant) {
         let here = &mut self.network.links[link];
         here.account_for_queue(now, self.window);
-        if let Some(next) = here.tell_rate(now).filter(|next| *next <= self.window.end) {
+        if let Some(next) = here.update_rate(now).filter(|next| *next <= self.window.end) {
             self.events.push_timer(Event::new(next, EventKind::Rate, link));
         }
     }

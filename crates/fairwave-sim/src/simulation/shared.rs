@@ -91,7 +91,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         for (own, packet) in &happenings.lost {
             let link = self.network.media[index].members[*own];
             let here = &mut self.network.links[link];
-            here.crosses_air(now);
+            here.record_air_crossing(now);
             here.measure.departed(now, packet.wire, self.window);
             if let Service::Shared(shared) = &mut here.service {
                 shared.held = shared.held.saturating_sub(1);
@@ -101,7 +101,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         for (own, packet) in &happenings.delivered {
             let link = self.network.media[index].members[*own];
             let here = &mut self.network.links[link];
-            here.crosses_air(now);
+            here.record_air_crossing(now);
             if let Service::Shared(shared) = &mut here.service {
                 shared.held = shared.held.saturating_sub(1);
             }

@@ -179,7 +179,7 @@ impl<P: ProbeSlot, B: Border> Simulation<'_, P, B> {
             self.sending[flow].route
         };
         if P::ON {
-            self.probe.sent(packet, at);
+            self.probe.sent(packet, at, None);
         }
         let first = self.network.routes.step(place).target() as usize;
         self.forward(first, packet, place, at);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_source_is_refused() {
+    fn invalid_parameters_are_rejected() {
         let refused = |rate, payload| {
             let config = MemorylessConfig { rate: Rate::from_bits_per_second(rate), payload: Bytes::new(payload) };
             config.check().expect_err("no source").key

@@ -97,7 +97,7 @@ impl SpacedSender {
         {
             self.free = now + self.rate.time_for(Bytes::new(u64::from(packet.wire)));
             self.longest = self.longest.max(now.span_since(created(&packet)));
-            out.packets.push(packet);
+            out.send(packet);
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_told_and_is_gone_when_the_flow_stops() {
+    fn waiting_packets_are_reported_and_discarded_when_the_flow_stops() {
         let (mut sender, mut out) = (sender(), Output::default());
         sender.on_unit(Instant::ZERO, unit(3600), &mut out);
         let backlog = sender.view().backlog.expect("a backlog");

@@ -186,7 +186,7 @@ impl DvrcReceiver {
         };
         let mut header = [0; 32];
         header[..CONTROL].copy_from_slice(&control.encode());
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: narrow(self.config.lower_headers).saturating_add(CONTROL as u16),
             class: self.context.class,

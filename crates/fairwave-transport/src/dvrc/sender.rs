@@ -198,7 +198,7 @@ impl DvrcSender {
             round_trip: self.estimator.round_trip().map_or(0, micros),
             timeout: self.estimator.timeout().map_or(0, micros),
         };
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: narrow(self.config.lower_headers).saturating_add(DATA_HEADER as u16).saturating_add(part.payload),
             class: self.context.class,

@@ -61,16 +61,7 @@ impl Receiver for RapReceiver {
         };
         let body = Body::RapAck { current: sequence, missing, before };
         let FlowContext { flow, class, dscp, .. } = self.context;
-        out.packets.push(Packet {
-            flow,
-            wire: self.wire,
-            class,
-            dscp,
-            feedback: true,
-            ecn: Ecn::NotEct,
-            layer: 0,
-            body,
-        });
+        out.send(Packet { flow, wire: self.wire, class, dscp, feedback: true, ecn: Ecn::NotEct, layer: 0, body });
     }
 
     fn on_timer(&mut self, _now: Instant, _out: &mut Output) {}

@@ -345,7 +345,7 @@ impl RapSender {
 
     fn send(&mut self, now: Instant, part: Part, out: &mut Output) {
         let Part { unit, part, parts, payload, created, layer, .. } = part;
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: narrow(self.config.header).saturating_add(payload),
             class: self.context.class,

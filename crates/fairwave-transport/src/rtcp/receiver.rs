@@ -80,7 +80,7 @@ impl RtcpReceiver {
         // zero (A.3).
         let lost_now = expected_now.saturating_sub(received_now);
         let fraction_lost = (lost_now * 256).checked_div(expected_now).unwrap_or(0).min(255) as u8;
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: narrow(self.config.report),
             class: self.context.class,

@@ -114,7 +114,7 @@ impl Sender for RtcpSender {
         if !self.running || now < self.next_report {
             return;
         }
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: narrow(self.config.report),
             class: self.context.class,

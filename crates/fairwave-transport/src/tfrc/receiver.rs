@@ -110,7 +110,7 @@ impl TfrcReceiver {
             loss_event_rate: self.loss_event_rate(),
         };
         let FlowContext { flow, class, dscp, .. } = self.context;
-        out.packets.push(Packet {
+        out.send(Packet {
             flow,
             wire: self.feedback_wire,
             class,

@@ -172,7 +172,7 @@ impl TfrcSender {
         if self.sent == 0 {
             self.rate = self.segment;
         }
-        out.packets.push(Packet {
+        out.send(Packet {
             flow: self.context.flow,
             wire: narrow(self.config.header).saturating_add(part.payload),
             class: self.context.class,
