@@ -163,14 +163,14 @@ def test_the_design_holds_the_base_every_neighbour_and_admissible_readings_evenl
     assert all(readings.distance(one.reading) == 1 for one in found[1:4])
     assert design.design(readings, 6) == found
     # All existing readings, each once.
-    assert len(design.drawn(readings, 100)) == 8
+    assert len(design.draw_readings(readings, 100)) == 8
     apart = made(lambda one: "no" if one["delay"] == "long" and one["line"] == "400 ms" else "")
-    assert len(design.drawn(apart, 100)) == 6
+    assert len(design.draw_readings(apart, 100)) == 6
     many = Readings(
         [Factor(str(n), "?", tuple(Value(str(v), "§") for v in range(3)), "") for n in range(12)],
         lambda _: None, lambda _: None,
     )  # fmt: skip
-    drawn = design.drawn(many, 128)
+    drawn = design.draw_readings(many, 128)
     for factor in many.factors:
         counts = [sum(one.reading[factor.id] == value.name for one in drawn) for value in factor.values]
         assert min(counts) >= 38, "a third each, nearly"
@@ -203,7 +203,7 @@ def test_an_interval_rests_on_the_spread_that_it_is_given():
 def test_what_decides_is_found_singly_in_pairs_and_by_a_tree_and_chance_is_not():
     factors = [Factor(name, "?", (Value("0", "§"), Value("1", "§")), "") for name in "abcdefgh"]
     readings = Readings(factors, lambda _: None, lambda _: None)
-    drawn = [one.reading for one in design.drawn(readings, 128)]
+    drawn = [one.reading for one in design.draw_readings(readings, 128)]
 
     def told(rule):
         verdicts = ["reproduced" if rule(one) else "not reproduced" for one in drawn]
@@ -274,7 +274,7 @@ def test_what_an_older_ledger_tells_of_shares_can_be_read():
 
 
 def test_readings_are_weighted_by_the_plausibility_of_what_decides(readings):
-    drawn = [one.reading for one in design.drawn(readings, 8)]
+    drawn = [one.reading for one in design.draw_readings(readings, 8)]
     found = weights(readings, drawn, ["delay"])
     assert sorted(set(found)) == [0.5, 1.5]
     assert {w for one, w in zip(drawn, found, strict=True) if one["delay"] == "long"} == {1.5}

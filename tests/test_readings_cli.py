@@ -54,7 +54,7 @@ def test_every_study_can_be_read_in_many_ways_each_admitted_by_something(name):
         assert factor.ranking, factor.id
         assert all(value.admits for value in factor.values), factor.id
     assert not readings.refuses(readings.base())
-    assert len(design.drawn(readings, 128)) == 128
+    assert len(design.draw_readings(readings, 128)) == 128
 
 
 @pytest.mark.parametrize("name", OF_PAPERS)

@@ -52,4 +52,4 @@ def test_every_claim_is_judged_on_a_short_run():
     for claim in study().claims:
         evidence = claim.evidence(Data(data))
         assert len(evidence.comparisons) == (10 if claim.id in ("N12", "N13", "N14") else 2)
-    assert quantities.shown()[1].limits == (0.0, 100.0)
+    assert quantities.list_measures()[1].limits == (0.0, 100.0)

@@ -92,7 +92,7 @@ def conduct(
         _refuse_more(explored=explored is not None, why=bool(why))
     exploration, experiments = _explore(study, folder, explored, why, threads, progress, status)
     figures, tables = _chosen(study, figure)
-    wanted = _wanted(study, figures, tables, alone=figure is not None)
+    wanted = _needed_grids(study, figures, tables, alone=figure is not None)
     # A single figure runs only its own points, which do not suffice for claims.
     claims = study.claims if figure is None else ()
     grids = [grid for grid in study.grids if grid.id in wanted]
@@ -180,7 +180,9 @@ def _refuse_more(*, explored: bool, why: bool) -> None:
         raise ValueError(f"experiments judge claims of {rest}")
 
 
-def _wanted(study: Study, figures: Sequence[Figure], tables: Sequence[Table], *, alone: bool) -> set[str]:
+def _needed_grids(
+    study: Study, figures: Sequence[Figure], tables: Sequence[Table], *, alone: bool
+) -> set[str]:
     """Ids of the grids that these need; with those of claims and calibrations, unless one figure is made alone."""
     found = {grid for one in figures for grid in one.reads()} | {grid for one in tables for grid in one.grids}
     if not alone:

@@ -45,7 +45,7 @@ def key(reading: Reading) -> str:
     return json.dumps(dict(sorted(reading.items())), ensure_ascii=False)
 
 
-def neighbours(readings: Readings) -> list[Candidate]:
+def list_neighbours(readings: Readings) -> list[Candidate]:
     """Every admissible reading that differs from the base in one factor."""
     base = readings.base()
     found = []
@@ -57,7 +57,7 @@ def neighbours(readings: Readings) -> list[Candidate]:
     return found
 
 
-def drawn(readings: Readings, count: int) -> list[Candidate]:
+def draw_readings(readings: Readings, count: int) -> list[Candidate]:
     """Up to `count` admissible readings from a scrambled Sobol sequence over all factors.
 
     Skips contradictory readings and readings that were drawn before.
@@ -85,4 +85,4 @@ def drawn(readings: Readings, count: int) -> list[Candidate]:
 
 def design(readings: Readings, count: int) -> list[Candidate]:
     """The base, its neighbours and `count` readings drawn from all."""
-    return [Candidate(readings.base(), "base"), *neighbours(readings), *drawn(readings, count)]
+    return [Candidate(readings.base(), "base"), *list_neighbours(readings), *draw_readings(readings, count)]

@@ -235,7 +235,7 @@ def carry_out(
     _simulate(study.readings, wanted, shelf, threads, status)
     found = []
     for one in wanted:
-        left = {side.label: _kept(study.readings, one, side, shelf) for side in one.sides}
+        left = {side.label: _find_kept(study.readings, one, side, shelf) for side in one.sides}
         evidence = {label: kept.claims[one.claim] for label, kept in left.items() if kept is not None}
         quantities = {
             label: {name: kept.claims[f"{QUANTITY}{name}"].comparisons[0] for name in one.quantities}
@@ -257,7 +257,7 @@ def _simulate(
     missing: dict[str, list[tuple[Experiment, Side]]] = {}
     for one in experiments:
         for side in one.sides:
-            if _kept(readings, one, side, shelf) is None:
+            if _find_kept(readings, one, side, shelf) is None:
                 missing.setdefault(_same(readings, one, side), []).append((one, side))
     for at, several in enumerate(missing.values(), 1):
         if status:
@@ -293,7 +293,7 @@ def _same(readings: Readings, experiment: Experiment, side: Side) -> str:
     return json.dumps([dict(sorted(reading.items())), changed], ensure_ascii=False)
 
 
-def _kept(readings: Readings, experiment: Experiment, side: Side, shelf: Shelf) -> StoredReading | None:
+def _find_kept(readings: Readings, experiment: Experiment, side: Side, shelf: Shelf) -> StoredReading | None:
     return shelf.get(_key(readings, experiment, side), FRESH)
 
 
@@ -338,7 +338,7 @@ def picture(found: Mapping[str, Any], folder: Path, provenance: Provenance, titl
 
     sides = found["sides"]
     looks = list(style.looks([one["label"] for one in sides]).values())
-    shown = _shown(found)
+    shown = _choose_labels(found)
     several = _panels(found)
     margins = _margins(found)
     width = 7.4 + 2.0 * len(several)
@@ -365,7 +365,7 @@ def picture(found: Mapping[str, Any], folder: Path, provenance: Provenance, titl
         axes.grid(visible=False, axis="y")
         for panel, name in zip(others, several, strict=True):
             for at, (side, look) in enumerate(zip(sides, looks, strict=True)):
-                low, mean, high = _ends(_named(side["quantities"], "name", name))
+                low, mean, high = _ends(_name_change(side["quantities"], "name", name))
                 panel.bar([at], [mean], color=look.colour, width=0.7)
                 if math.isfinite(high - low):
                     panel.errorbar(
@@ -388,7 +388,7 @@ def picture(found: Mapping[str, Any], folder: Path, provenance: Provenance, titl
         )  # fmt: skip
 
 
-def _named(several: Sequence[Mapping[str, Any]], key: str, name: str) -> Mapping[str, Any]:
+def _name_change(several: Sequence[Mapping[str, Any]], key: str, name: str) -> Mapping[str, Any]:
     """The entry of this name."""
     return next(one for one in several if one[key] == name)
 
@@ -405,7 +405,9 @@ def _panels(found: Mapping[str, Any]) -> list[str]:
     names = [one["name"] for one in found["sides"][0]["quantities"]]
 
     def differs(name: str) -> bool:
-        return len({_named(side["quantities"], "name", name)["estimate"] for side in found["sides"]}) > 1
+        return (
+            len({_name_change(side["quantities"], "name", name)["estimate"] for side in found["sides"]}) > 1
+        )
 
     return [name for name in names if differs(name)][:PANELS]
 
@@ -423,7 +425,7 @@ def _share_axes(panels: Mapping[str, Axes]) -> None:
             panel.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def _shown(found: Mapping[str, Any]) -> list[str]:
+def _choose_labels(found: Mapping[str, Any]) -> list[str]:
     """The comparisons to draw: all, or those that the mechanism moves most."""
     labels = [one["label"] for one in found["sides"][0]["comparisons"]]
     if len(labels) <= DRAWN:
@@ -431,7 +433,7 @@ def _shown(found: Mapping[str, Any]) -> list[str]:
     last = [one for one in found["differences"] if one["side"] == found["sides"][-1]["label"]]
 
     def moved(label: str) -> float:
-        low, mean, high = _ends(_named(last, "of", label))
+        low, mean, high = _ends(_name_change(last, "of", label))
         half = (high - low) / 2
         size = abs(mean) / half if half > 0 else abs(mean)
         return 0.0 if math.isnan(size) else size

@@ -65,10 +65,10 @@ def _verdicts(found: FoundExperiment) -> str:
 
 
 def _parts(found: FoundExperiment) -> str:
-    def told(side: str) -> str:
+    def list_parts(side: str) -> str:
         return ", ".join(f"{name} {one.verdict()}" for name, one in found.evidence[side].parts().items())
 
-    several = "; ".join(f"{side}: {found.verdict(side)} ({told(side)})" for side in found.sides())
+    several = "; ".join(f"{side}: {found.verdict(side)} ({list_parts(side)})" for side in found.sides())
     return f"The claim with each, and its parts: {several}."
 
 

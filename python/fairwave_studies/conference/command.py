@@ -84,7 +84,7 @@ def _place(
         raise BadInputError(said)
     try:
         cases = placing.cases_of(case)
-        controllers = dict(placing.named(one) for one in (*against, controller))
+        controllers = dict(placing.parse_controller(one) for one in (*against, controller))
     except (ValueError, FileNotFoundError) as error:
         raise BadInputError(str(error)) from None
     with console.progress("cases of RFC 8867", quiet=json) as progress:

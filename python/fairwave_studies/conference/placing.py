@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairwave.runs.replication import Progress
 
 
-def named(text: str) -> tuple[str, dict[str, Any]]:
+def parse_controller(text: str) -> tuple[str, dict[str, Any]]:
     """A rate controller on the command line: its label, and its settings for a session.
 
     Args:
@@ -65,7 +65,7 @@ def rows(
     for case in cases:
         results = grid(case, controllers).run(range(1, replications + 1), threads=threads, progress=progress)
         data = Data({case: results})
-        measured = [(one.label, one.unit, data.measured(one, case)) for one in q.shown(case)]
+        measured = [(one.label, one.unit, data.measured(one, case)) for one in q.list_measures(case)]
         for name in controllers:
             row: dict[str, Any] = {"section": p.SECTIONS[case], "controller": name}
             for label, unit, one in measured:

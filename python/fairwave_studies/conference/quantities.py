@@ -244,7 +244,7 @@ def preference() -> Measure:
     )  # fmt: skip
 
 
-def shown(case: str) -> list[Measure]:
+def list_measures(case: str) -> list[Measure]:
     """The columns of a case's table, in order."""
     of_case = [one(case) for one in (rate, lost, audio, video, frozen, video_delay)]
     more = [

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 
-def _found(data: Data) -> str:
+def _describe_wait(data: Data) -> str:
     measured = data.measured(q.QUEUEING, p.ALWAYS_ON)
     if "CA1" not in measured.labels("case"):
         return "not simulated for this figure"
@@ -34,7 +34,7 @@ def calibrations(case: Case) -> list[Calibration]:
             f"RED's max-threshold, {chosen['max-threshold']:g} packets of {p.MEAN_PACKET} bytes, and "
             f"min-threshold, "
             f"{reading['thresholds']} of it (python -m fairwave_studies.dropping.calibration)",
-            _found,
+            _describe_wait,
             (p.ALWAYS_ON,),
         )
     ]

@@ -441,7 +441,7 @@ def _variance(data: Data, one: str, rivals: Sequence[str], *cases: str) -> Evide
     return lowest(part(data, q.VARIANCE, p.ALWAYS_ON, case=cases), one, rivals, axis="victim")
 
 
-def _kept(data: Data, name: str) -> Evidence:
+def _keeps_rate(data: Data, name: str) -> Evidence:
     out = part(data, q.OUT, p.ALWAYS_ON, **{"class": name})
     return is_at_least(out, p.DROP_SEL, RIVALS, axis="victim", margin=KEPT)
 
@@ -553,7 +553,10 @@ TESTS: Mapping[str, Test | Mapping[str, Test]] = {
         "Drop-Front least in CA3": lambda data: _variance(data, p.FRONT, (p.TAIL, p.DROP_SEL), "CA3"),
         "Drop-Sel least in CA4": lambda data: _variance(data, p.DROP_SEL, RIVALS, "CA4"),
     },
-    "Q25": {"TCP": lambda data: _kept(data, "tcp"), "other UDP": lambda data: _kept(data, "other-udp")},
+    "Q25": {
+        "TCP": lambda data: _keeps_rate(data, "tcp"),
+        "other UDP": lambda data: _keeps_rate(data, "other-udp"),
+    },
     "Q26": _red_loses_most,
     "Q27": {
         "RED longest queue": _red_waits,

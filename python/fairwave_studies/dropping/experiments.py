@@ -34,7 +34,7 @@ GENTLE = {"topology.bottleneck.queue.gentle": True}
 """RED's slope from max-p to 1 instead of the step, and nothing else."""
 
 
-def _taken(measure: Measure, grid: str, **place: str) -> Quantity:
+def _sample(measure: Measure, grid: str, **place: str) -> Quantity:
     """A measure at one point, seed by seed."""
     names = {key.rstrip("_"): value for key, value in place.items()}
     return lambda data: data.measured(measure, grid).samples(**names)
@@ -50,13 +50,13 @@ def _left(data: Data) -> NDArray[np.float64]:
 
 
 def _sample_s1(measure: Measure, case: str, victim: str, name: str = "") -> Quantity:
-    return _taken(
+    return _sample(
         measure, p.ALWAYS_ON, case=case, queue="RED", victim=victim, **({"class": name} if name else {})
     )
 
 
 def _sample_s2(measure: Measure, case: str, queue: str, victim: str, name: str = "") -> Quantity:
-    return _taken(
+    return _sample(
         measure, p.ON_OFF, case=case, queue=queue, victim=victim, **({"class": name} if name else {})
     )
 
@@ -119,13 +119,13 @@ WAITED = {one: f"wait, CA7, {one} (ms)" for one in (p.TAIL, p.DROP_SEL)}
 
 
 def _late_of_received(victim: str) -> Quantity:
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         place = {"case": "CA7", "queue": "RED", "victim": victim}
         late, gone = (data.measured(one, p.ON_OFF).samples(**place) for one in (q.LATE_LOSS, q.QUEUE_LOSS))
         share: NDArray[np.float64] = 100 * late / (100 - gone)
         return share
 
-    return taken
+    return sample_runs
 
 
 IN_ALL = {queue: f"lost in all, CA5, {queue} (%)" for queue in ("RED", "REM")}
@@ -135,20 +135,20 @@ APART = {part: f"from Table 6, {part} (%)" for part in (published.QUEUE, publish
 def _total_loss(queue: str) -> Quantity:
     """Total loss of voice in CA5, mean over victims."""
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         measured = data.measured(q.TOTAL_LOSS, p.ON_OFF)
         several = [measured.samples(case="CA5", queue=queue, victim=one) for one in p.PAPERS_VICTIMS]
         whole: NDArray[np.float64] = sum(several[1:], several[0]) / len(several)
         return whole
 
-    return taken
+    return sample_runs
 
 
 def _apart(part: str) -> Quantity:
     """How far the cells of a row of Table 6 are from the printed ones, in points: the mean over all of them."""
     measure = {published.QUEUE: q.QUEUE_LOSS, published.USER: q.LATE_LOSS}[part]
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         measured = data.measured(measure, p.ON_OFF)
         several = [
             abs(measured.samples(case=case, queue=queue, victim=victim) - theirs)
@@ -158,7 +158,7 @@ def _apart(part: str) -> Quantity:
         whole: NDArray[np.float64] = sum(several[1:], several[0]) / len(several)
         return whole
 
-    return taken
+    return sample_runs
 
 
 def _first() -> list[Experiment]:
@@ -392,13 +392,13 @@ def _sample_victims_s1(measure: Measure, case: str, name: str, of: str = "") -> 
 
 
 def _scheme(measure: Measure, case: str, scheme: str, name: str) -> Quantity:
-    return _taken(measure, p.PUNSI, case=case, scheme=scheme, class_=name)
+    return _sample(measure, p.PUNSI, case=case, scheme=scheme, class_=name)
 
 
 def _mean_over_cases(measure: Measure, queue: str) -> Quantity:
     """A measure under a queue: the mean over the cases of S2 and S3 and over victims."""
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         several = [
             data.measured(measure, grid).samples(case=case, queue=queue, victim=victim)
             for grid, cases in ((p.ON_OFF, p.S2_CASES), (p.ROUTERS, p.S3_CASES))
@@ -408,19 +408,19 @@ def _mean_over_cases(measure: Measure, queue: str) -> Quantity:
         whole: NDArray[np.float64] = sum(several[1:], several[0]) / len(several)
         return whole
 
-    return taken
+    return sample_runs
 
 
 def _fairness(victim: str) -> Quantity:
     """Jain's index with RED: the mean over the cases of S2."""
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         measured = data.measured(q.CLASS_FAIRNESS, p.ON_OFF)
         several = [measured.samples(case=case, queue="RED", victim=victim) for case in p.S2_CASES]
         whole: NDArray[np.float64] = sum(several[1:], several[0]) / len(several)
         return whole
 
-    return taken
+    return sample_runs
 
 
 def _further() -> list[Experiment]:
@@ -494,9 +494,9 @@ def _further() -> list[Experiment]:
 
             {
                 **{
-                    key: taken
+                    key: quantity
                     for one, name in OF_8.items()
-                    for key, taken in _sample_victims_s2(q.DROPPED, "CA8", "RED", name, one).items()
+                    for key, quantity in _sample_victims_s2(q.DROPPED, "CA8", "RED", name, one).items()
                 },
                 **_sample_victims_s2(q.OUT, "CA8", "RED", TCP_8, "tcp"),
             },
@@ -543,19 +543,19 @@ def _further() -> list[Experiment]:
         Experiment(
             "why-Q23", "Q23", "RED's step at the maximum threshold.", (BASE_SIDE, SLOPE_SIDE),
             {
-                key: taken
+                key: quantity
                 for case in ("CA4", "CA3")
                 for measure, name in ((q.DROPPED, TCP_GONE[case]), (q.IN, TCP_SENDS[case]))
-                for key, taken in _sample_victims_s1(measure, case, name, "tcp").items()
+                for key, quantity in _sample_victims_s1(measure, case, name, "tcp").items()
             },
         ),
         Experiment(
             "why-Q24", "Q24", "RED's step at the maximum threshold, and the drops with a victim rule.",
             (BASE_SIDE, SLOPE_SIDE, FORCED_SIDE),
             {
-                key: taken
+                key: quantity
                 for case in ("CA1", "CA3", "CA2", "CA4")
-                for key, taken in _sample_victims_s1(q.VARIANCE, case, VARIANCES[case]).items()
+                for key, quantity in _sample_victims_s1(q.VARIANCE, case, VARIANCES[case]).items()
             },
         ),
         Experiment(
@@ -587,16 +587,16 @@ def _further() -> list[Experiment]:
         Experiment(
             "why-Q29", "Q29", "RED's law.", (BASE_SIDE, OTHER_RED_SIDE),
             {
-                key: taken
+                key: quantity
                 for case, name in WAIT_7_8.items()
-                for key, taken in _sample_victims_s2(q.QUEUEING, case, "RED", name).items()
+                for key, quantity in _sample_victims_s2(q.QUEUEING, case, "RED", name).items()
             },
         ),
         Experiment(
             "why-Q30", "Q30", "In which of RED's drops the victim rule is asked.", (BASE_SIDE, FORCED_SIDE),
 
             {
-                name.format(one): _taken(q.TOTAL_LOSS, p.ROUTERS, case="CA9", queue=queue, victim=one)
+                name.format(one): _sample(q.TOTAL_LOSS, p.ROUTERS, case="CA9", queue=queue, victim=one)
                 for queue, name in LOST_9.items()
                 for one in V
             },

@@ -318,7 +318,7 @@ def _q24(data: Data) -> str:
 
 
 def _q25(data: Data) -> str:
-    def kept(name: str) -> str:
+    def share_kept(name: str) -> str:
         return _list_cases(
             p.S1_CASES,
             lambda case: _list_victims(
@@ -326,7 +326,7 @@ def _q25(data: Data) -> str:
             ),
         )
 
-    return WORDS.fill("q25", kept_tcp=kept("tcp"), kept_other_udp=kept("other-udp"))
+    return WORDS.fill("q25", kept_tcp=share_kept("tcp"), kept_other_udp=share_kept("other-udp"))
 
 
 def _totals(data: Data, queue: str) -> str:

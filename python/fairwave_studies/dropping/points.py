@@ -535,7 +535,7 @@ def grids(case: Case) -> list[Grid]:
         heard = extent.spoken and labels["case"] == SPOKEN_CASE and labels["victim"] in PAPERS_VICTIMS
         return {**set_queue(labels), **({"record.units": list(VOICE)} if heard else {})}
 
-    def wanted(labels: dict[str, Label]) -> bool:
+    def is_wanted(labels: dict[str, Label]) -> bool:
         """Voice-Guard where voice dominates; Drop-Random, which the paper does not measure, under RED."""
         if labels["victim"] == RANDOM:
             return labels["queue"] == "RED"
@@ -577,13 +577,13 @@ def grids(case: Case) -> list[Grid]:
             ON_OFF,
             dumbbell(everything, reading, **turns),
             {"case": cases(S2_CASES), "queue": by_queue, **victims(guarded, recorded)},
-            wanted,
+            is_wanted,
         ),
         Grid(
             ROUTERS,
             read("routers.toml").with_overrides(routers),
             {"case": cases(S3_CASES), "queue": by_queue, **victims(rules, two_queues)},
-            wanted,
+            is_wanted,
         ),
         Grid(PUNSI, dumbbell(extent, reading), {"case": workloads, "scheme": schemes}),
     ]

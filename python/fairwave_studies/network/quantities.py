@@ -60,6 +60,6 @@ FILES = Measure(
 
 
 @cache
-def shown() -> tuple[Measure, ...]:
+def list_measures() -> tuple[Measure, ...]:
     """The measures in tables and figures."""
     return MOS, GOOD, FILES

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 
-def _told(measure: Measure, grid: str, *links: str) -> Callable[[Data], str]:
+def _describe(measure: Measure, grid: str, *links: str) -> Callable[[Data], str]:
     def told(data: Data) -> str:
         found = data.measured(measure, grid)
         return "; ".join(f"{link}: {found.interval(link=link)} {measure.unit}" for link in links)
@@ -28,7 +28,7 @@ def _told(measure: Measure, grid: str, *links: str) -> Callable[[Data], str]:
 
 def _set(quantity: str, target: str, setting: str, measure: Measure, grid: str, *links: str) -> Calibration:
     return Calibration(
-        quantity, target, "the radio link itself", setting, _told(measure, grid, *links), (grid,)
+        quantity, target, "the radio link itself", setting, _describe(measure, grid, *links), (grid,)
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairwave_study.parts import Data
 
 
-def _found(data: Data, *, full: float) -> str:
+def _describe_round_trip(data: Data, *, full: float) -> str:
     levels = ", ".join(
         f"{calibrated(data, level):.0f} ms at {100 * level:g} %" for level in p.LEVELS if level != full
     )
@@ -37,7 +37,7 @@ def calibrations(case: Case) -> list[Calibration]:
             f"{PUBLISHED[RENO]:g} s",
             "paper 003, Figure 20",
             "round trip of Figure 20 only; between the simulated ones it is interpolated",
-            partial(_found, full=level_of(case.reading)),
+            partial(_describe_round_trip, full=level_of(case.reading)),
             (n.RECOVERY,),
         )
     ]

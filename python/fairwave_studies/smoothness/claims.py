@@ -389,7 +389,7 @@ def _s9(data: Data, wireless: str, which: str, *, every: bool = False) -> Eviden
 
 
 def _s9_everywhere(data: Data, wireless: str) -> Evidence:
-    return join(*(_said(f"{which}: ", _s9(data, wireless, which, every=True)) for which in NETWORKS))
+    return join(*(_prefix_labels(f"{which}: ", _s9(data, wireless, which, every=True)) for which in NETWORKS))
 
 
 def _s10(data: Data, reading: str = "formula", until: float = 1.0) -> Evidence:
@@ -503,7 +503,7 @@ TCP_RIVALS = (RENO, RENO_RED, SMOOTHEST)
 
 
 def _s13(data: Data, rivals: Sequence[str] = TCP_RIVALS, *, every: bool = False) -> Evidence:
-    return _said("fairness: ", _fairer(data, rivals, every=every)) & _said(
+    return _prefix_labels("fairness: ", _fairer(data, rivals, every=every)) & _prefix_labels(
         "CoV: ", _smoother(data, rivals, every=every)
     )
 
@@ -694,7 +694,7 @@ def _s22(data: Data, *, alike_too: bool = False) -> Evidence:
     )
 
 
-def _said(words: str, evidence: Evidence) -> Evidence:
+def _prefix_labels(words: str, evidence: Evidence) -> Evidence:
     return evidence.relabelled(lambda label: words + label)
 
 

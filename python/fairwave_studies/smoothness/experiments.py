@@ -377,14 +377,14 @@ def _allotted(
 ) -> dict[str, Samples]:
     """Each system's rate in Figure 7 or 8 during some seconds."""
 
-    def taken(one: str) -> Samples:
+    def sample_system(one: str) -> Samples:
         def samples(data: Data) -> NDArray[np.float64]:
             found = data.measured(measure, grid).select(transport=[one]).drop_axes("transport", "bottleneck")
             return during(found, after, until).samples()
 
         return samples
 
-    return {f"{name}, {one}{unit}": taken(one) for one in PAIRS}
+    return {f"{name}, {one}{unit}": sample_system(one) for one in PAIRS}
 
 
 CROWD: dict[str, Any] = {"per": 0.05}

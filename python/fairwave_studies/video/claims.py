@@ -171,12 +171,12 @@ class MeasuredTerms:
         return float(max((one for one in sums if one <= kilobits), default=sums[0]))
 
 
-def said(words: str, evidence: Evidence) -> Evidence:
+def prefix_labels(words: str, evidence: Evidence) -> Evidence:
     """The same, with words before each comparison."""
     return evidence.relabelled(lambda label: f"{words}{label}")
 
 
-def called(words: str, evidence: Evidence) -> Evidence:
+def rename(words: str, evidence: Evidence) -> Evidence:
     """The same with this label, for evidence of a single comparison."""
     return evidence.relabelled(lambda _: words)
 
@@ -205,14 +205,14 @@ def _d1_many(data: Data) -> Evidence:
 
 
 def _jitter(data: Data) -> Evidence:
-    return called(
+    return rename(
         "largest jitter",
         is_below(select(data.measured(q.LARGEST_JITTER, p.SINGLE), transport=DVRC), LIMIT_MS),
     )
 
 
 def _gaps(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
-    return called("gaps below 50 ms", is_above(select(data.measured(gaps, p.SINGLE), transport=DVRC), MOST))
+    return rename("gaps below 50 ms", is_above(select(data.measured(gaps, p.SINGLE), transport=DVRC), MOST))
 
 
 def _d2(data: Data, gaps: Measure = q.UNNOTICED) -> Evidence:
@@ -223,7 +223,7 @@ def _judged(data: Data, compared: str, *measures: Measure) -> Evidence:
     """Most of each of these, in the experiment of Figure 3."""
     return join(
         *(
-            called(one.title, is_above(select(data.measured(one, p.BOUND), reading=compared), MOST))
+            rename(one.title, is_above(select(data.measured(one, p.BOUND), reading=compared), MOST))
             for one in measures
         )
     )
@@ -293,7 +293,9 @@ def _delays_most(data: Data, delayed: Measure, *, every: bool = False) -> Eviden
 
 def _d6(data: Data, words: MeasuredTerms, *, every: bool = False) -> Evidence:
     lost = _loses_less(data, words.lost, [TFRC, WESTWOOD], every=every)
-    return said("lost: ", lost) & said("delayed: ", _delays_most(data, words.delayed, every=every))
+    return prefix_labels("lost: ", lost) & prefix_labels(
+        "delayed: ", _delays_most(data, words.delayed, every=every)
+    )
 
 
 def _d7(data: Data) -> Evidence:
@@ -349,12 +351,12 @@ def _d8_alone(data: Data) -> Evidence:
 
 def _drains(data: Data, words: MeasuredTerms, low: float = 0.25, title: str = q.TO_A_QUARTER) -> Evidence:
     often = select(data.measured(q.drains(low, title, words.capacity), p.QUEUE), transport=DVRC)
-    return called("drains under DVRC", is_above(often, 1.0))
+    return rename("drains under DVRC", is_above(often, 1.0))
 
 
 def _stays_full(data: Data, words: MeasuredTerms) -> Evidence:
     spare = select(data.measured(q.queue_share(0.75, q.SPARE, words.capacity), p.QUEUE), transport=UDP)
-    return called("time under UDP with less than three quarters full", is_below(spare, 5.0))
+    return rename("time under UDP with less than three quarters full", is_below(spare, 5.0))
 
 
 def _d9_half(data: Data, words: MeasuredTerms) -> Evidence:
@@ -369,7 +371,7 @@ def _d10(
 
     return join(
         *(
-            said(f"{grid}, {words}: ", lowest(duel(one, grid), RTCP, [DVRC]))
+            prefix_labels(f"{grid}, {words}: ", lowest(duel(one, grid), RTCP, [DVRC]))
             for grid in grids
             for words, one in (("goodput", q.GOODPUT), ("index", index), ("fairness", q.FAIRNESS))
         )
@@ -378,12 +380,12 @@ def _d10(
 
 def _dvrc_is_friendly(data: Data, *, every: bool = False) -> Evidence:
     share = select(swept(data.measured(TCP_SHARE, p.FRIENDLY), every=every), transport=DVRC)
-    return said(f"beside {DVRC}: ", is_within(share, 1 - NEAR, 1 + NEAR))
+    return prefix_labels(f"beside {DVRC}: ", is_within(share, 1 - NEAR, 1 + NEAR))
 
 
 def _tfrc_is_unfriendly(data: Data, *, every: bool = False) -> Evidence:
     share = select(swept(data.measured(TCP_SHARE, p.FRIENDLY), every=every), transport=TFRC)
-    return said(f"beside {TFRC}: ", is_below(share, 1 - NEAR))
+    return prefix_labels(f"beside {TFRC}: ", is_below(share, 1 - NEAR))
 
 
 def _d11(data: Data, *, every: bool = False) -> Evidence:
@@ -397,11 +399,11 @@ def _d11_order(data: Data) -> Evidence:
 
 def _d12(data: Data, share: float, *, leaves: bool = False) -> Evidence:
     rates = select(data.measured(q.flow_goodput(q.VIDEO), p.HOPS), transport=DVRC)
-    kept = said("DVRC: ", is_above(rates, (1 - NEAR) * share))
+    kept = prefix_labels("DVRC: ", is_above(rates, (1 - NEAR) * share))
     if not leaves:
         return kept
     others = select(data.measured(q.flow_goodput(q.TCP), p.HOPS), transport=DVRC)
-    return kept & said("TCP: ", is_above(others, (1 - NEAR) * FAIR_KILOBITS))
+    return kept & prefix_labels("TCP: ", is_above(others, (1 - NEAR) * FAIR_KILOBITS))
 
 
 def _d13(
@@ -415,7 +417,7 @@ def _d13(
     there = data.measured(q.GOODPUT, p.LAYERS).labels("split")
     return join(
         *(
-            said(
+            prefix_labels(
                 f"{words}, {split}: ",
                 is_at_least(
                     select(data.measured(one, p.LAYERS), split=split),
@@ -442,9 +444,9 @@ def _better(
     data: Data, words: MeasuredTerms, grid: str, rivals: Sequence[str], *, every: bool = False
 ) -> Evidence:
     """DVRC's index is above and its losses are below the rivals'."""
-    return said("index: ", _index_above(data, words.index, grid, rivals, every=every)) & said(
-        "lost: ", _loses_less(data, words.lost, rivals, grid, every=every)
-    )
+    return prefix_labels(
+        "index: ", _index_above(data, words.index, grid, rivals, every=every)
+    ) & prefix_labels("lost: ", _loses_less(data, words.lost, rivals, grid, every=every))
 
 
 def _fair_among(data: Data, *, every: bool = False) -> Evidence:
@@ -458,7 +460,7 @@ def _rtcp_worst(data: Data, *, every: bool = False) -> Evidence:
 
 
 def _d16(data: Data, *, every: bool = False) -> Evidence:
-    return said("index: ", _fair_among(data, every=every)) & said(
+    return prefix_labels("index: ", _fair_among(data, every=every)) & prefix_labels(
         "worst case: ", _rtcp_worst(data, every=every)
     )
 
@@ -474,7 +476,7 @@ def _varies_more(data: Data) -> Evidence:
 
 def _coarse_timeouts(data: Data) -> Evidence:
     timeouts = select(data.measured(q.TIMEOUTS, p.SINGLE), transport=DVRC)
-    return called("timeouts of a TCP flow", is_above(timeouts, 1.0))
+    return rename("timeouts of a TCP flow", is_above(timeouts, 1.0))
 
 
 def _d20(data: Data, index: Measure) -> Evidence:
@@ -542,7 +544,7 @@ def _base_layer(data: Data, words: MeasuredTerms) -> Evidence:
     """With the most videos and the most file transfers, a video has at most the base layer's rate."""
     rate = select(data.measured(q.flow_goodput(q.VIDEO), p.FRIENDLY), transport=DVRC)
     crowded = select(rate, flows=max(rate.labels("flows")), tcp=max(rate.labels("tcp")))
-    return called("goodput of a video", is_below(crowded, (1 + NEAR) * words.kilobits[0]))
+    return rename("goodput of a video", is_below(crowded, (1 + NEAR) * words.kilobits[0]))
 
 
 def _tcp_over_hops(data: Data) -> Evidence:

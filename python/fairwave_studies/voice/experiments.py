@@ -53,12 +53,12 @@ def sample(measure: Measure, transport: str, flows: int, ftp: int, **labels: Any
 def _fall(measure: Measure, transport: str, flows: int) -> Quantity:
     """Decrease from no errors to 0.05, in % of the first value."""
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         none, many = (sample(measure, transport, flows, 20, per=per)(data) for per in (0.0, 0.05))
         fall: NDArray[np.float64] = (1 - many / none) * 100
         return fall
 
-    return taken
+    return sample_runs
 
 
 def _widening(data: Data) -> NDArray[np.float64]:
@@ -79,14 +79,14 @@ def _repeated_share(payload: int) -> Quantity:
     These are copies and losses behind R1. R1 carries 2 Mb/s, and a segment 40 bytes of header.
     """
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         label = f"{payload} B"
         carried = sample(q.FIRST_USE, WESTWOOD, 80, 20, payload=label)(data) / 100 * 2
         speech = sample(q.GOODPUT, WESTWOOD, 80, 20, payload=label)(data)
         nothing_new: NDArray[np.float64] = (1 - speech * (payload + 40) / payload / carried) * 100
         return nothing_new
 
-    return taken
+    return sample_runs
 
 
 INDEX = q.index(q.ShareDefinition())
@@ -248,7 +248,7 @@ LATE_SHARE = q.delayed(q.ShareDefinition())
 LOST, LOST_OF_WIRED = q.loss(), q.loss("transport")
 
 
-def _named(name: str, transport: str, flows: int, ftp: int = 0, unit: str = "") -> str:
+def _name_quantity(name: str, transport: str, flows: int, ftp: int = 0, unit: str = "") -> str:
     """Name of a transport's quantity with this many calls: "index, UDP, 80 calls, 10 transfers"."""
     where = f"{flows} calls" + (f", {ftp} transfers" if ftp else "")
     return f"{name}, {SHORT[transport]}, {where}{unit}"
@@ -258,7 +258,10 @@ def _samples(
     measure: Measure, flows: int, ftp: int, name: str, unit: str = "", among: tuple[str, ...] = EVERY, **labels: Any
 ) -> dict[str, Quantity]:  # fmt: skip
     """A measure of each transport at one point."""
-    return {_named(name, one, flows, ftp, unit): sample(measure, one, flows, ftp, **labels) for one in among}
+    return {
+        _name_quantity(name, one, flows, ftp, unit): sample(measure, one, flows, ftp, **labels)
+        for one in among
+    }
 
 
 def _falls(flows: int, among: tuple[str, ...] = EVERY) -> dict[str, Quantity]:
@@ -289,12 +292,12 @@ def _kilobits_each(measure: Measure, transport: str, ftp: int, count: int) -> Qu
 def _strays(measure: Measure, transport: str, flows: int) -> Quantity:
     """By how much a run of calls alone is off the mean over runs, in %."""
 
-    def taken(data: Data) -> NDArray[np.float64]:
+    def sample_runs(data: Data) -> NDArray[np.float64]:
         found = sample(measure, transport, flows, 0)(data)
         off: NDArray[np.float64] = np.abs(found / found.mean() - 1) * 100
         return off
 
-    return taken
+    return sample_runs
 
 
 FURTHER = (
@@ -309,9 +312,9 @@ FURTHER = (
     Experiment(
         "why-V7", "V7", "R1's rate; then the clock of timeouts.", (AS_BASE_SIDE, WIDE_FIRST, COARSE),
         {
-            **{_named("fairness", VEGAS, one): sample(q.FAIRNESS, VEGAS, one, 0) for one in (80, 120)},
+            **{_name_quantity("fairness", VEGAS, one): sample(q.FAIRNESS, VEGAS, one, 0) for one in (80, 120)},
             **{
-                _named("repaired by timeout", VEGAS, one, 0, " (%)"): sample(q.TIMEOUTS, VEGAS, one, 0)
+                _name_quantity("repaired by timeout", VEGAS, one, 0, " (%)"): sample(q.TIMEOUTS, VEGAS, one, 0)
                 for one in (80, 120)
             },
         },

@@ -43,7 +43,7 @@ def mean(data: Data, measure: Measure, transport: str, flows: int, ftp: int = 0,
     return float(np.mean(defined)) if len(defined) else float("nan")
 
 
-def _said(values: Iterable[tuple[str, float]], digits: str) -> str:
+def _list_values(values: Iterable[tuple[str, float]], digits: str) -> str:
     return ", ".join(f"{spelled(name)} {value:{digits}}" for name, value in values)
 
 
@@ -62,7 +62,7 @@ class _Numbers:
         values = [
             (one, mean(self._data, self._measure, one, flows, ftp, **labels)) for one in self._transports
         ]
-        return _said(values, self._digits)
+        return _list_values(values, self._digits)
 
 
 def _v1(data: Data) -> str:
@@ -93,7 +93,7 @@ def _v3(data: Data) -> str:
 
 def _v4(data: Data) -> str:
     index = _Numbers(data, q.index(PRINTED), ".2f")
-    age = _said([(one, mean(data, q.DELAY, one, 120) / 1e3) for one in ALL], ".1f")
+    age = _list_values([(one, mean(data, q.DELAY, one, 120) / 1e3) for one in ALL], ".1f")
     return WORDS.fill(
         "v4",
         index_80=index(80),
@@ -151,7 +151,7 @@ def _gain(data: Data, transport: str) -> float:
 
 
 def _v9(data: Data) -> str:
-    gains = _said([(one, _gain(data, one)) for one in ALL], "+.0f")
+    gains = _list_values([(one, _gain(data, one)) for one in ALL], "+.0f")
     return WORDS.fill("v9", gains=gains)
 
 
@@ -181,7 +181,7 @@ def _falls(data: Data, flows: int) -> str:
         none, most = (mean(data, q.GOODPUT, transport, flows, 20, per=per) for per in (0.0, 0.05))
         return 100 * (1 - most / none)
 
-    return _said([(one, fall(one)) for one in ALL], ".0f")
+    return _list_values([(one, fall(one)) for one in ALL], ".0f")
 
 
 def _v12(data: Data) -> str:
@@ -211,7 +211,7 @@ def _v15(data: Data) -> str:
 
 
 def _v16(data: Data) -> str:
-    gains = _said([(one, _gain(data, one)) for one in ALL], "+.0f")
+    gains = _list_values([(one, _gain(data, one)) for one in ALL], "+.0f")
     return WORDS.fill("v16", gains=gains)
 
 
@@ -286,7 +286,7 @@ def _index_gains(data: Data) -> str:
         )
         return long - short
 
-    return _said([(one, gain(one)) for one in ALL], "+.2f")
+    return _list_values([(one, gain(one)) for one in ALL], "+.2f")
 
 
 def _v27(data: Data) -> str:
@@ -294,7 +294,7 @@ def _v27(data: Data) -> str:
 
 
 def _v28(data: Data) -> str:
-    gains = _said([(one, _gain(data, one)) for one in (REAL, UDP)], "+.0f")
+    gains = _list_values([(one, _gain(data, one)) for one in (REAL, UDP)], "+.0f")
     return WORDS.fill(
         "v28",
         gains=gains,
@@ -309,7 +309,9 @@ def _v29(data: Data) -> str:
         )
         return none - some
 
-    short, long = (_said([(one, fall(one, payload)) for one in ALL], ".3f") for payload in ("160 B", "500 B"))
+    short, long = (
+        _list_values([(one, fall(one, payload)) for one in ALL], ".3f") for payload in ("160 B", "500 B")
+    )
     return WORDS.fill("v29", short=short, long=long, under_per_byte=_command_for(errors="per byte"))
 
 
@@ -403,7 +405,7 @@ SAME = {
 """Claims with the same mechanism as another claim, whose experiment shows it."""
 
 
-def _told(name: str, note: Callable[[Data], str]) -> Callable[[Data], str]:
+def _add_experiment(name: str, note: Callable[[Data], str]) -> Callable[[Data], str]:
     """The note, and the claim whose experiment shows the mechanism."""
     if name not in SAME:
         return note
@@ -411,6 +413,7 @@ def _told(name: str, note: Callable[[Data], str]) -> Callable[[Data], str]:
 
 
 EXPLANATIONS: Mapping[str, Mapping[Verdict, Callable[[Data], str]]] = {
-    f"V{number}": dict.fromkeys(Verdict, _told(f"V{number}", note)) for number, note in enumerate(NOTES, 1)
+    f"V{number}": dict.fromkeys(Verdict, _add_experiment(f"V{number}", note))
+    for number, note in enumerate(NOTES, 1)
 }
 """By claim. The notes give numbers, so they hold for any verdict."""

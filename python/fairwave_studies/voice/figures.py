@@ -24,7 +24,7 @@ READINGS_NOTE = (
     "In this order: gap to the packet numbered one less, as 001's Algorithm 1 is printed; gap to the arrival "
     "before; one-way delay; gap in excess of the sender's."
 )
-AS_READ = "The claims use packets in time; Figure {} has their other meanings."
+AS_READ = "The claims use packets in time; their other meanings are in Figure {}."
 """Note under the papers' one-panel figures, with the place of the other meanings."""
 
 BY_FLOWS, BY_PAYLOAD, BY_ERRORS, BY_THRESHOLD = (

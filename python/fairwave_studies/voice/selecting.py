@@ -144,6 +144,6 @@ def select_errors(data: Data, measure: Measure, flows: Sequence[int] = (80, 120)
     return part(data, measure, ftp=20, per=None, flows=tuple(flows))
 
 
-def named(evidence: Evidence, template: str) -> Evidence:
+def format_labels(evidence: Evidence, template: str) -> Evidence:
     """The same, its comparisons named by this template of the transport."""
     return evidence.relabelled(lambda one: template.format(one.removeprefix("transport ")))

@@ -28,10 +28,10 @@ from fairwave_studies.voice.selecting import (
     WESTWOOD,
     change,
     contended,
+    format_labels,
     lines,
     mean_over,
     name_traffic,
-    named,
     on_the_mean,
     part,
     payload_gain,
@@ -72,7 +72,7 @@ LIGHT, HEAVY = 20, 60
 def _goodput_gains(transport: str) -> OneTest:
     def test(data: Data, _: ShareDefinition) -> Evidence:
         gain = is_above(payload_gain(data, q.GOODPUT).select(transport=[transport]), 0.0)
-        return named(_require_relevant(gain, data, q.GOODPUT, transport), "gain of {}")
+        return format_labels(_require_relevant(gain, data, q.GOODPUT, transport), "gain of {}")
 
     return test
 
@@ -121,7 +121,7 @@ V9 = {
 def _index_falls(transport: str) -> OneTest:
     def test(data: Data, how: ShareDefinition) -> Evidence:
         gain = is_below(payload_gain(data, q.index(how)).select(transport=[transport]), 0.0)
-        return named(_require_relevant(gain, data, q.index(how), transport), "gain of {}")
+        return format_labels(_require_relevant(gain, data, q.index(how), transport), "gain of {}")
 
     return test
 
@@ -131,7 +131,7 @@ V10 = {"Vegas": _index_falls(VEGAS), "Real": _index_falls(REAL), "UDP": _index_f
 
 def v16(data: Data, _: ShareDefinition) -> Evidence:
     """Westwood's goodput gains most."""
-    return named(highest(payload_gain(data, q.GOODPUT), WESTWOOD), "gain of {}")
+    return format_labels(highest(payload_gain(data, q.GOODPUT), WESTWOOD), "gain of {}")
 
 
 def v16_by_share(data: Data, _: ShareDefinition) -> Evidence:
@@ -145,7 +145,7 @@ def v16_by_share(data: Data, _: ShareDefinition) -> Evidence:
         axes,
         Table.from_columns(share.select(*axes, "seed", relative.alias("value"))),
     )
-    return named(highest(of_share, WESTWOOD), "relative gain of {}")
+    return format_labels(highest(of_share, WESTWOOD), "relative gain of {}")
 
 
 def _westwood_index(data: Data, how: ShareDefinition) -> Measured:
@@ -153,11 +153,11 @@ def _westwood_index(data: Data, how: ShareDefinition) -> Measured:
 
 
 V27 = {
-    "the index rises": lambda data, how: named(
+    "the index rises": lambda data, how: format_labels(
         _require_relevant(is_above(_westwood_index(data, how), 0.0), data, q.index(how), WESTWOOD),
         "gain of {}",
     ),
-    "not noticeably": lambda data, how: named(
+    "not noticeably": lambda data, how: format_labels(
         lines(is_below(_westwood_index(data, how), 0.0), NOTICEABLE), "gain of {}"
     ),
 }
@@ -199,7 +199,7 @@ V29 = {"Vegas": _more_sensitive(VEGAS), "Real": _more_sensitive(REAL), "UDP": _m
 
 def v30(data: Data, how: ShareDefinition) -> Evidence:
     """Longer payloads cost Vegas's index most."""
-    return named(lowest(payload_gain(data, q.index(how)), VEGAS), "gain of {}")
+    return format_labels(lowest(payload_gain(data, q.index(how)), VEGAS), "gain of {}")
 
 
 # Transfers' rates: 000 §5.3, 001 §IV.B
@@ -425,7 +425,7 @@ V15 = {
         _patience(data, how), REAL, (UDP, WESTWOOD)
     ),
     "UDP gains least": lambda data, how: lowest(_patience(data, how), UDP, TCPS),
-    "both gain by 200 ms": lambda data, how: named(
+    "both gain by 200 ms": lambda data, how: format_labels(
         is_above(_early(data, how).select(transport=[VEGAS, REAL]), 0.0), "gain from 100 to 200 ms, {}"
     ),
 }
