@@ -159,8 +159,8 @@ def run_study(
         raise BadInputError(f"study {name!r} has no figure {figure!r}; there are {', '.join(known)}")
     if explored is not None and (explored < 1 or figure is not None or settings or relevant):
         raise BadInputError(
-            "--explore takes the number of readings to draw, 1 or more (128 are usual), and excludes --figure, "
-            "--set and --relevant: it judges all claims of the unchanged study"
+            "--explore takes the number of readings to draw, 1 or more (128 are usual), and goes without --figure, "
+            "--set and --relevant: it judges all claims of the study as it is"
         )
     if study.readings is None and (reading is not None or explored is not None):
         raise BadInputError(f"study {name!r} has one reading only: nothing in it is open")

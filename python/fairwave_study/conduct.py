@@ -173,7 +173,7 @@ def conduct(
 
 def _refuse_more(*, explored: bool, why: bool) -> None:
     """Refuses explorations and experiments of a study that runs with changes."""
-    rest = "an unchanged study: without a figure, settings and other relevant differences"
+    rest = "a study as it is: without a figure, settings and other relevant differences"
     if explored:
         raise ValueError(f"an exploration judges all claims of {rest}")
     if why:
