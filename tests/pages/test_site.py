@@ -6,16 +6,17 @@ from pathlib import Path
 import pytest
 
 PAGES = (
-    "index",
-    "tutorial",
-    "gallery",
-    "live",
-    "opinions",
-    "validation",
-    "l4s",
-    "results",
-    "conferences",
-    "studies/radio",
+    "docs/index",
+    "docs/tutorial",
+    "docs/results",
+    "docs/conferences",
+    "docs/studies/radio",
+    "results/index",
+    "results/gallery",
+    "results/live",
+    "results/opinions",
+    "results/validation",
+    "results/l4s",
 )
 
 
@@ -49,7 +50,7 @@ def test_nothing_keeps_anyone_from_reading_the_site(site, chromium, name, width,
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     try:
         page = context.new_page()
-        page.goto((site / "docs" / f"{name}.html").as_uri())
+        page.goto((site / f"{name}.html").as_uri())
         assert violations(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), (
             "the page scrolls sideways"
@@ -62,7 +63,7 @@ def test_nothing_keeps_anyone_from_reading_the_site(site, chromium, name, width,
 @pytest.mark.parametrize("fonts", ["wide", "narrow"])
 def test_tables_of_six_narrow_columns_fit_a_phone(site, machines, fonts):
     page = machines[fonts].new_page(viewport={"width": 400, "height": 900})
-    page.goto((site / "docs" / "cell.html").as_uri())
+    page.goto((site / "results" / "cell.html").as_uri())
     page.evaluate("document.fonts.ready")
     wide = "[...document.querySelectorAll('.table-wrapper')].filter((one) => one.scrollWidth > one.clientWidth).length"
     assert page.evaluate("document.querySelectorAll('.table-wrapper').length") > 0

@@ -7,26 +7,30 @@ subfolder ``results``. A page of ``docs/`` that reports findings gets a link to 
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from validation import ROOT
+from validation import DOCS, ROOT
 from validation.pages import render
 
 OUT = ROOT / "out" / "site"
-SHOWN = ("docs", "examples", "crates/fairwave-sim/tests/extend")
-"""Folders with pages, and with files that pages link to."""
 
 
 def lay_out(folder: Path, *, quick: bool) -> None:
     """Makes the folder that Sphinx reads."""
-    for name in SHOWN:
+    for name in ("docs", "examples"):
         shutil.copytree(ROOT / name, folder / name)
-    for page in ROOT.glob("*.md"):
-        shutil.copy(page, folder)
+    for page in (*ROOT.glob("*.md"), *DOCS.rglob("*.md")):
+        linked = re.findall(r"\]\(([^)\s#]+)", page.read_text(encoding="utf-8"))
+        for path in (page, *((page.parent / one).resolve() for one in linked)):
+            if path.is_file() and path.is_relative_to(ROOT):
+                target = folder / path.relative_to(ROOT)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target)
     results = folder / "results"
     render.render(results, render.PAGES.values(), folder / "docs", quick=quick)
     render.write_index(results)
