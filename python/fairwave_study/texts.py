@@ -24,6 +24,7 @@ from fairwave_study.readings import Factor, Value, unknown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from fairwave.scenario import Scenario
     from fairwave_study.readings import Changes
 
 FILES = ("study", "claims", "readings", "assumptions", "accounts", "explanations", "experiments", "figures")
@@ -242,6 +243,20 @@ def notes(package: str | Path, stem: str = "explanations") -> Notes:
     return Notes(_read(package, stem))
 
 
+def load_scenario(package: str | Path, stem: str, **overrides: Any) -> Scenario:
+    """A scenario in the study's folder.
+
+    Args:
+        package: The study's folder, or a file in it: `__file__`.
+        stem: The file's name without `.toml`.
+        overrides: Dotted paths to values.
+    """
+    from fairwave.scenario import load
+
+    found = load((_folder(package) / f"{stem}.toml").read_text(encoding="utf-8"))
+    return found.with_overrides(overrides) if overrides else found
+
+
 class Notes:
     """Texts with places, such as "With 80 calls {mean:.1f} % are late"."""
 
@@ -372,14 +387,18 @@ class Table:
         return f"{self._file}: {inner}" if inner else str(self._file)
 
 
+def _folder(package: str | Path) -> Path:
+    path = Path(package)
+    return path.parent if path.suffix == ".py" else path
+
+
 def _read(package: str | Path, stem: str) -> Table:
     try:
         import tomllib
     except ImportError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef,import-not-found]
 
-    folder = Path(package)
-    file = (folder.parent if folder.suffix == ".py" else folder) / f"{stem}.toml"
+    file = _folder(package) / f"{stem}.toml"
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

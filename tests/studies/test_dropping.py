@@ -401,7 +401,7 @@ PARTS = {"ten calls, while on": (1, 1, 1), "ten calls, mean": (360 / 500, 300 / 
 def test_each_case_offers_its_shares_of_the_load(case, which):
     reading = {**BASE, "load-s2": which, "load-s3": "1.5 of L2, while on"}
     duty = PARTS[which] if case in points.S2_CASES else (1, 1, 1)
-    base = points.read("routers.toml") if case in points.S3_CASES else points.dumbbell()
+    base = points.read("routers") if case in points.S3_CASES else points.dumbbell()
     total = 6.75e6 if case in points.S3_CASES else 4.34e6
     if case in points.S2_CASES:
         total = 681.6e3 / 0.13 * duty[0]
@@ -430,7 +430,7 @@ def test_ca7_has_the_papers_ten_calls_with_the_far_ones_at_269_ms():
 
 
 def test_in_s3_what_comes_from_each_router_goes_to_the_papers_sink_node():
-    plan = points.read("routers.toml").plan()
+    plan = points.read("routers").plan()
     ends = {link["name"].split(">")[1]: link["name"].split(">")[0] for link in plan["links"]}
     assert [ends[f"d{router}"] for router in range(6)] == ["nf1", "nf2", "nf2", "nf3", "nf4", "nf2"]
 

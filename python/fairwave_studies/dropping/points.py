@@ -8,13 +8,13 @@ RED's thresholds come from the one calibration (`CALIBRATED`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairwave.runs.axes import Axes, Label
 from fairwave.runs.grid import Grid
-from fairwave.scenario import load
 from fairwave_study import texts
+from fairwave_study.texts import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,9 +157,8 @@ ESSENTIAL = Extent(duration=90, always_on=60, random=False, spoken=False, beyond
 """Enough for the claims: S1 for a minute, S2 and S3 for 90 s with sources that take turns 5.6 times as fast."""
 
 
-def read(name: str) -> Scenario:
-    """A scenario in the folder of this module."""
-    return load(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+read = partial(load_scenario, __file__)
+"""Loads a scenario in the folder of this module."""
 
 
 def seconds(span: float) -> str:
@@ -382,7 +381,7 @@ def dumbbell(extent: Extent = PAPER, reading: Reading = BASE, **overrides: Any) 
     """S1 in its length, with some paths set."""
     length = extent.duration if extent.always_on is None else extent.always_on
     changed = {"duration": seconds(length), **sources(reading, VOICE), **beginnings(reading), **overrides}
-    return read("dumbbell.toml").with_overrides(changed)
+    return read("dumbbell").with_overrides(changed)
 
 
 def beginnings(reading: Reading) -> dict[str, Any]:
@@ -581,7 +580,7 @@ def grids(case: Case) -> list[Grid]:
         ),
         Grid(
             ROUTERS,
-            read("routers.toml").with_overrides(routers),
+            read("routers").with_overrides(routers),
             {"case": cases(S3_CASES), "queue": by_queue, **victims(rules, two_queues)},
             is_wanted,
         ),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairwave.runs.axes import vary
 from fairwave.runs.grid import Grid
-from fairwave.scenario import load
+from fairwave_study.texts import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairwave.scenario import Scenario
     from fairwave_study.folder import Case
 
 CALLS, STREAMS, VIDEO, QUEUES = "calls", "streams", "video", "queues"
@@ -94,9 +93,8 @@ SCHEMES: Mapping[str, Mapping[str, Any]] = {
 """Name of a queue to its table: paper 004's, the two that share by flow, and a current one for comparison."""
 
 
-def read(name: str) -> Scenario:
-    """A scenario in the folder of this module."""
-    return load(resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+read = partial(load_scenario, __file__)
+"""Loads a scenario in the folder of this module."""
 
 
 def _axis(key: str, tables: Mapping[str, Mapping[str, Any]], *names: str) -> dict[str, dict[str, Any]]:

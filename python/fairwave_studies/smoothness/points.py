@@ -9,12 +9,11 @@ after its axes (`readings`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairwave.runs.axes import Axes, Label, vary
 from fairwave.runs.grid import Grid
-from fairwave.scenario import load
 from fairwave_studies.smoothness import systems
 from fairwave_studies.smoothness.names import (
     AVOIDANCE,
@@ -51,6 +50,7 @@ from fairwave_studies.smoothness.names import (
 )
 from fairwave_studies.smoothness.quantities import SETTLED_S
 from fairwave_studies.smoothness.systems import family, system
+from fairwave_study.texts import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -168,14 +168,13 @@ RATES = ("10 Mb/s", "100 Mb/s")
 """What Figure 7's bottleneck and Figures 10 and 12's wireless links may have."""
 
 
-def _read(name: str) -> Scenario:
-    return load(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+_read = partial(load_scenario, __file__)
+"""Loads a scenario in the folder of this module."""
 
 
 def base(**overrides: Any) -> Scenario:
     """The base scenario in the folder of this module, with some paths set."""
-    found = _read("scenario.toml")
-    return found.with_overrides(overrides) if overrides else found
+    return _read("scenario", **overrides)
 
 
 def rate(megabits: float) -> dict[str, Any]:
@@ -273,7 +272,7 @@ GROUPS, GROUP_COUNTS = ("first", "second", "third", "fourth"), (12, 13, 25, 50)
 
 
 def _changing(extent: Extent, reading: Reading) -> list[Grid]:
-    growing = _read("dynamic.toml")
+    growing = _read("dynamic")
     beginning = {"from": "0 s", "to": "100 ms"}
     leaving: dict[str, Any] = {f"flow.{name}.start": beginning for name in ("second", "third", "fourth")}
     leaving |= {"flow.second.stop": "25 s", "flow.third.stop": "20 s", "flow.fourth.stop": "15 s"}
@@ -416,7 +415,7 @@ def _extra_grids(extent: Extent) -> list[Grid]:
     # Access links of 10 Mb/s, as in Figure 6.
     readers = base(**shared(20), **constant(), duration=extent.slow)
     per = {one: errors(one) for one in (0.0, 0.01, 0.02)}
-    beside = _read("beside.toml")
+    beside = _read("beside")
     return [
         Grid(BEYOND, smooth, {"transport": {name: system(name, 20) for name in ABREAST}}),
         Grid(

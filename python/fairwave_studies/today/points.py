@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairwave.runs.grid import Grid
-from fairwave.scenario import load
+from fairwave_study.texts import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairwave.scenario import Scenario
     from fairwave_study.folder import Case
 
 QUEUES, CARRIERS, VIDEO, AMONG = "queues", "carriers", "video", "among"
@@ -65,14 +64,13 @@ def transports(key: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     return {name: {key: transport} for name, transport in each.items()}
 
 
-def base() -> Scenario:
-    """The base scenario in the folder of this module."""
-    return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
+read = partial(load_scenario, __file__)
+"""Loads a scenario in the folder of this module."""
 
 
 def grids(_: Case) -> list[Grid]:
     """All of them."""
-    scenario = base()
+    scenario = read("scenario")
     queue = {name: {"topology.bottleneck.queue": table} for name, table in SCHEMES.items()}
     some = {name: queue[name] for name in (TAIL, SEL, "fq-codel")}
     rivals = transports("flow.transfer.transport", RIVALS)

@@ -8,12 +8,11 @@ or the fewest points that suffice to judge the claims (for the exploration of re
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fairwave.runs.axes import Label, vary
 from fairwave.runs.grid import Grid
-from fairwave.scenario import load
 from fairwave_studies.video.systems import (
     AIAD,
     DVRC,
@@ -29,11 +28,11 @@ from fairwave_studies.video.systems import (
     reno,
     systems,
 )
+from fairwave_study.texts import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairwave.scenario import Scenario
     from fairwave_study.folder import Case
 
 SINGLE, BULK = "single", "single-bulk"
@@ -131,10 +130,8 @@ FASTER = replace(ESSENTIAL, length="20 s")
 """The same where links are twice as fast: no fewer packets."""
 
 
-def scenario(name: str, **overrides: Any) -> Scenario:
-    """One of the four scenarios, `single`, `cross`, `reverse` or `hops`, with some paths set."""
-    found = load(resources.files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    return found.with_overrides(overrides) if overrides else found
+scenario = partial(load_scenario, __file__)
+"""Loads a scenario in the folder of this module."""
 
 
 def layers(kilobits: Sequence[float]) -> list[str]:

@@ -9,17 +9,16 @@ has the ideas that the papers only name (redundant speech, partial reliability).
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import resources
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fairwave.runs.axes import Axes, Label, vary
 from fairwave.runs.grid import Grid
-from fairwave.scenario import load
+from fairwave_study.texts import load_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairwave.scenario import Scenario
     from fairwave_study.folder import Case
 
 CALLS = "calls"
@@ -97,9 +96,8 @@ def grids(case: Case) -> list[Grid]:
     return [brief(grid(case.extent))] if case.essential else [grid(case.extent), extra_grid()]
 
 
-def base() -> Scenario:
-    """The base scenario in the folder of this module."""
-    return load(resources.files(__package__).joinpath("scenario.toml").read_text(encoding="utf-8"))
+read = partial(load_scenario, __file__)
+"""Loads a scenario in the folder of this module."""
 
 
 def grid(sweeps: Mapping[str, Sweep] = PAPER) -> Grid:
@@ -120,7 +118,7 @@ def grid(sweeps: Mapping[str, Sweep] = PAPER) -> Grid:
     def keep(point: dict[str, Label]) -> bool:
         return any(all(point[axis] in allowed for axis, allowed in one.items()) for one in sweeps.values())
 
-    return Grid(CALLS, base(), axes, keep)
+    return Grid(CALLS, read("scenario"), axes, keep)
 
 
 def brief(whole: Grid) -> Grid:
@@ -139,4 +137,4 @@ def extra_grid() -> Grid:
         "flows": vary("flow.voice.count", (20, 40, 80, 120)),
         **CARRIERS,
     }
-    return Grid(BEYOND, base(), axes)
+    return Grid(BEYOND, read("scenario"), axes)
