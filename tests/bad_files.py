@@ -193,7 +193,7 @@ def damaged(data: bytes, draw: random.Random) -> bytes:
                 end = min(len(data), at + draw.choice((4, 60, 2000)))
                 data = data[:end] + data[at:end] + data[end:]
             case 5 | 6 | 7 | 8:  # another number, in the place of one
-                data = _other_number(data, draw)
+                data = _replace_number(data, draw)
             case 9:  # another byte order or coding
                 data = draw.choice(
                     (data[::-1], _as_utf16(data), data.replace(b"\n", b"\r"), data.replace(b'"', b"'"))
@@ -213,7 +213,7 @@ def _as_utf16(data: bytes) -> bytes:
     return data.decode("utf-8", errors="replace").encode("utf-16")
 
 
-def _other_number(data: bytes, draw: random.Random) -> bytes:
+def _replace_number(data: bytes, draw: random.Random) -> bytes:
     import re
 
     places = [one.span() for one in re.finditer(rb"-?\d+(?:\.\d+)?", data)]

@@ -5,7 +5,7 @@ import math
 import fairwave as fw
 
 
-def whole(seconds):
+def round_to_ns(seconds):
     """A time rounded to nanoseconds, as in the simulator."""
     return round(seconds * 1e9) / 1e9
 
@@ -39,14 +39,14 @@ class CopyCbr(fw.Source):
 
     def begin(self, start):
         self.due = start
-        self.interval = whole(8 * self.payload / self.rate)
+        self.interval = round_to_ns(8 * self.payload / self.rate)
 
     def next_unit(self):
         unit = fw.Unit(self.due, self.payload)
         gap = self.interval
         if self.jitter > 0:
-            gap = whole(gap * (1 + self.jitter * (self.random.uniform() - 0.5)))
-        self.due = whole(self.due + gap)
+            gap = round_to_ns(gap * (1 + self.jitter * (self.random.uniform() - 0.5)))
+        self.due = round_to_ns(self.due + gap)
         return unit
 
     def units_per_second(self):
@@ -72,7 +72,7 @@ class CopyConstant(fw.LinkLaw):
 
     def end_of(self, start, size):
         rate = int(self.rate)
-        return whole(start + (8 * size * 10**9 + rate // 2) // rate / 1e9)
+        return round_to_ns(start + (8 * size * 10**9 + rate // 2) // rate / 1e9)
 
     def capacity(self, begin, end):
         return int(self.rate) * round((end - begin) * 1e9) // (8 * 10**9)
@@ -137,18 +137,18 @@ class CopyCodel(fw.Discipline):
         if head is None:
             self.first_above, self.dropping = None, False
             return None, False
-        self.sojourn = whole(now - buffer.since(head))
+        self.sojourn = round_to_ns(now - buffer.since(head))
         left = buffer.bytes - buffer.packet(head).size
         if self.sojourn < self.target or left <= self.mtu:
             self.first_above = None
             return head, False
         if self.first_above is None:
-            self.first_above = whole(now + self.interval)
+            self.first_above = round_to_ns(now + self.interval)
             return head, False
         return head, now >= self.first_above
 
     def control_law(self, begin):
-        return whole(begin + whole(self.interval / math.sqrt(self.count)))
+        return round_to_ns(begin + round_to_ns(self.interval / math.sqrt(self.count)))
 
     def depart(self, now, buffer):
         head, may_drop = self.take(now, buffer)

@@ -78,7 +78,7 @@ traffic = { kind = "cbr", rate = "100 kb/s", payload = "100 B", phase = "zero" }
 """
 
 
-def in_step(**changes):
+def step_mistakes(**changes):
     found = advise(
         load(STREAMS).with_overrides({path.replace("__", "."): to for path, to in changes.items()})
     )
@@ -86,11 +86,11 @@ def in_step(**changes):
 
 
 def test_sources_that_begin_at_the_same_moment_of_their_period_are_in_step():
-    assert in_step() == [], "sources begin at random moments"
-    (said,) = in_step(flow__camera__traffic__phase="zero")
+    assert step_mistakes() == [], "sources begin at random moments"
+    (said,) = step_mistakes(flow__camera__traffic__phase="zero")
     assert "4 sources (camera, sensor) are in step at r1>r2: each repeats every 8 ms" in said
     assert 'phase = "random"' in said
-    assert in_step(preset="ns2"), "ns-2's sources begin at once"
+    assert step_mistakes(preset="ns2"), "ns-2's sources begin at once"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_sources_that_begin_at_the_same_moment_of_their_period_are_in_step():
     ],
 )
 def test_sources_that_start_apart_pause_or_have_other_periods_are_not_in_step(changes):
-    assert in_step(**changes) == []
+    assert step_mistakes(**changes) == []
 
 
 def test_how_much_speakers_talk_is_said_in_words():

@@ -17,7 +17,7 @@ from fairwave_study.claims import Claim, Comparison, Evidence, Part, Verdict
 SOME = Measure("some", "some", "kb/s", lambda results: results.to_polars("runs"))  # never reduced here
 
 
-def over(points, axes):
+def tabulate(points, axes):
     """A measure from {labels: samples by seed}."""
     rows = [
         {**dict(zip(axes, labels, strict=True)), "seed": seed, "value": float(value)}
@@ -27,35 +27,35 @@ def over(points, axes):
     return Measured(SOME, tuple(axes), pl.DataFrame(rows))
 
 
-def around(mean, n=10):
+def draw(mean, n=10):
     """Samples around a mean, with a standard deviation near 1."""
     return mean + np.array([-1.2, 0.4, 1.1, -0.3, 0.8, -0.9, 0.1, 1.3, -1.4, 0.1])[:n]
 
 
 def test_a_conjunction_holds_when_every_comparison_does():
-    assert Evidence([Comparison("a", around(5)), Comparison("b", around(2))]).verdict() is Verdict.REPRODUCED
+    assert Evidence([Comparison("a", draw(5)), Comparison("b", draw(2))]).verdict() is Verdict.REPRODUCED
 
 
 def test_one_clear_violation_breaks_a_conjunction():
-    evidence = Evidence([Comparison("a", around(5)), Comparison("b", around(-5))])
+    evidence = Evidence([Comparison("a", draw(5)), Comparison("b", draw(-5))])
     assert evidence.verdict() is Verdict.NOT_REPRODUCED
     assert evidence.decisive().label == "b"
 
 
 def test_an_interval_that_straddles_the_line_leaves_the_claim_open():
-    assert Evidence([Comparison("a", around(5)), Comparison("b", around(0.1))]).verdict() is Verdict.UNDECIDED
+    assert Evidence([Comparison("a", draw(5)), Comparison("b", draw(0.1))]).verdict() is Verdict.UNDECIDED
 
 
 def test_among_many_comparisons_a_slight_stray_does_not_contradict():
-    stray = around(-0.9)  # beyond the line at 95 %, not at the level widened for 20 comparisons
+    stray = draw(-0.9)  # beyond the line at 95 %, not at the level widened for 20 comparisons
     assert Comparison("alone", stray).contradicts()
     assert Evidence([Comparison("alone", stray)]).verdict() is Verdict.NOT_REPRODUCED
-    many = [Comparison("good", around(5))] * 19
+    many = [Comparison("good", draw(5))] * 19
     assert Evidence([*many, Comparison("stray", stray)]).verdict() is Verdict.UNDECIDED
 
 
 def test_an_existence_claim_needs_one_comparison_only():
-    good, bad = Comparison("good", around(5)), Comparison("bad", around(-5))
+    good, bad = Comparison("good", draw(5)), Comparison("bad", draw(-5))
     assert Evidence([bad, good], "any").verdict() is Verdict.REPRODUCED
     assert Evidence([bad, bad], "any").verdict() is Verdict.NOT_REPRODUCED
 
@@ -107,8 +107,8 @@ def test_a_claim_of_a_difference_holds_from_the_smallest_that_counts(mean, verdi
 
 
 def test_a_claim_that_is_better_here_and_alike_there_is_alike():
-    better, same = Comparison("a", around(5), relevant=2.0), Comparison("b", 0.1 * around(0), relevant=2.0)
-    worse, wide = Comparison("c", around(-9), relevant=2.0), Comparison("d", 9 * around(0), relevant=2.0)
+    better, same = Comparison("a", draw(5), relevant=2.0), Comparison("b", 0.1 * draw(0), relevant=2.0)
+    worse, wide = Comparison("c", draw(-9), relevant=2.0), Comparison("d", 9 * draw(0), relevant=2.0)
     assert Evidence([better, same]).verdict() is Verdict.ALIKE
     assert Evidence([better, same]).decisive() is same
     assert Evidence([better, same, wide]).verdict() is Verdict.UNDECIDED
@@ -119,7 +119,7 @@ def test_a_claim_that_is_better_here_and_alike_there_is_alike():
 
 
 def test_a_claim_of_equality_holds_where_values_are_alike():
-    measured = over({("udp",): around(100), ("vegas",): around(101), ("real",): around(90)}, ["transport"])
+    measured = tabulate({("udp",): draw(100), ("vegas",): draw(101), ("real",): draw(90)}, ["transport"])
     assert comparisons.is_at_least(measured, "udp", ["vegas"]).verdict() is Verdict.REPRODUCED
     assert comparisons.is_at_least(measured, "real", ["vegas"]).verdict() is Verdict.NOT_REPRODUCED
     assert (
@@ -128,7 +128,7 @@ def test_a_claim_of_equality_holds_where_values_are_alike():
 
 
 def test_a_slope_must_add_up_to_a_difference_that_counts():
-    slight = over({(x,): around(100 + 0.001 * x) for x in (1, 2, 4)}, ["flows"])
+    slight = tabulate({(x,): draw(100 + 0.001 * x) for x in (1, 2, 4)}, ["flows"])
     assert comparisons.rises(slight, "flows").verdict() is Verdict.ALIKE
 
 
@@ -140,15 +140,15 @@ def test_below_is_above_upside_down(samples):
 
 
 def test_at_least_counts_the_margin_as_equal_and_higher_does_not():
-    same = over({("udp",): around(100), ("vegas",): around(100)}, ["transport"])
+    same = tabulate({("udp",): draw(100), ("vegas",): draw(100)}, ["transport"])
     assert comparisons.is_at_least(same, "udp").verdict() is Verdict.REPRODUCED
     assert comparisons.highest(same, "udp").verdict() is Verdict.ALIKE
 
 
 def test_highest_compares_with_every_rival_at_every_point():
     axes = ["transport", "flows"]
-    measured = over(
-        {(t, n): around(mean) for n in (10, 20) for t, mean in (("udp", 9), ("vegas", 5), ("real", 1))}, axes
+    measured = tabulate(
+        {(t, n): draw(mean) for n in (10, 20) for t, mean in (("udp", 9), ("vegas", 5), ("real", 1))}, axes
     )
     evidence = comparisons.highest(measured, "udp")
     assert evidence.verdict() is Verdict.REPRODUCED
@@ -159,7 +159,7 @@ def test_highest_compares_with_every_rival_at_every_point():
 
 
 def test_slopes_are_fitted_seed_by_seed():
-    measured = over({(x,): 3.0 * x + np.array([100.0, -50.0, 7.0]) for x in (1, 2, 4)}, ["flows"])
+    measured = tabulate({(x,): 3.0 * x + np.array([100.0, -50.0, 7.0]) for x in (1, 2, 4)}, ["flows"])
     (slope,) = comparisons.rises(measured, "flows").comparisons
     assert slope.samples == pytest.approx([3.0, 3.0, 3.0])
     assert comparisons.rises(measured, "flows").verdict() is Verdict.REPRODUCED
@@ -168,22 +168,20 @@ def test_slopes_are_fitted_seed_by_seed():
 
 
 def test_less_steep_compares_sizes_of_slopes():
-    points = {
-        (t, x): around(100 + slope * x) for t, slope in (("vegas", -1), ("real", -30)) for x in (0, 1, 2)
-    }
-    measured = over(points, ["transport", "per"])
+    points = {(t, x): draw(100 + slope * x) for t, slope in (("vegas", -1), ("real", -30)) for x in (0, 1, 2)}
+    measured = tabulate(points, ["transport", "per"])
     assert comparisons.less_steep(measured, "vegas", along="per").verdict() is Verdict.REPRODUCED
     assert comparisons.less_steep(measured, "real", along="per").verdict() is Verdict.NOT_REPRODUCED
 
 
 def test_growth_by_a_factor():
-    measured = over({(x,): around(y) for x, y in ((10, 20), (80, 70))}, ["flows"])
+    measured = tabulate({(x,): draw(y) for x, y in ((10, 20), (80, 70))}, ["flows"])
     assert comparisons.grows_from(measured, "flows", 10, 80, factor=2).verdict() is Verdict.REPRODUCED
     assert comparisons.grows_from(measured, "flows", 10, 80, factor=5).verdict() is Verdict.NOT_REPRODUCED
 
 
 def test_a_difference_from_a_share_of_the_other():
-    measured = over({("dvrc", 10): around(40), ("rtcp", 10): around(50)}, ["carrier", "flows"])
+    measured = tabulate({("dvrc", 10): draw(40), ("rtcp", 10): draw(50)}, ["carrier", "flows"])
     judge = partial(comparisons.differs, measured, "carrier", "dvrc", "rtcp")
     assert judge().verdict() is Verdict.NOT_REPRODUCED
     assert judge(below=True).verdict() is Verdict.REPRODUCED
@@ -198,20 +196,20 @@ def test_a_difference_from_a_share_of_the_other():
 
 
 def test_lines_and_bands():
-    measured = over({("a",): around(40), ("b",): around(50)}, ["x"])
+    measured = tabulate({("a",): draw(40), ("b",): draw(50)}, ["x"])
     assert comparisons.is_above(measured, 30).verdict() is Verdict.REPRODUCED
     assert comparisons.is_below(measured, 45).verdict() is Verdict.NOT_REPRODUCED
     assert comparisons.is_within(measured, 30, 60).verdict() is Verdict.REPRODUCED
 
 
 def test_samples_of_several_points_are_refused_by_name():
-    measured = over({("a", 1): around(1), ("a", 2): around(2)}, ["transport", "flows"])
+    measured = tabulate({("a", 1): draw(1), ("a", 2): draw(2)}, ["transport", "flows"])
     with pytest.raises(ValueError, match="still open: flows"):
         measured.samples(transport="a")
 
 
 def test_an_unknown_label_or_axis_is_named():
-    measured = over({("a",): around(1)}, ["transport"])
+    measured = tabulate({("a",): draw(1)}, ["transport"])
     with pytest.raises(ValueError, match="has no 'b'"):
         measured.select(transport="b")
     with pytest.raises(KeyError, match="no axis 'flow'"):
@@ -219,7 +217,7 @@ def test_an_unknown_label_or_axis_is_named():
 
 
 def test_summary_averages_what_is_left_out_within_each_seed():
-    measured = over({("a", 1): [1, 2, 3], ("a", 2): [3, 4, 5]}, ["transport", "flows"])
+    measured = tabulate({("a", 1): [1, 2, 3], ("a", 2): [3, 4, 5]}, ["transport", "flows"])
     row = measured.summary(["transport"]).to_dicts()[0]
     assert (row["mean"], row["n"]) == (3.0, 3)
 
@@ -227,7 +225,7 @@ def test_summary_averages_what_is_left_out_within_each_seed():
 def test_a_judged_claim_tells_how_its_comparisons_came_out():
     claim = Claim(
         "X1", "Above the line everywhere.", "paper, Figure 1", ("main",),
-        lambda _: Evidence([Comparison("at 10", around(5), unit="%"), Comparison("at 20", around(-5), unit="%")]),
+        lambda _: Evidence([Comparison("at 10", draw(5), unit="%"), Comparison("at 20", draw(-5), unit="%")]),
         notes={Verdict.NOT_REPRODUCED: "The paper has larger buffers."},
     )  # fmt: skip
     entry = claim.judge(None).to_dict()
@@ -242,19 +240,19 @@ def test_a_judged_claim_tells_how_its_comparisons_came_out():
 
 def test_what_contradicts_is_shown_and_not_a_wide_comparison_that_is_merely_open():
     # A firm contradiction with a narrow interval, and one that straddles the line with its mean far on the other side.
-    firm, wide = Comparison("firm", -5 + 0.01 * around(0)), Comparison("wide", -4 + 8 * around(0))
+    firm, wide = Comparison("firm", -5 + 0.01 * draw(0)), Comparison("wide", -4 + 8 * draw(0))
     evidence = Evidence([wide, firm])
     assert evidence.verdict() is Verdict.NOT_REPRODUCED
     assert evidence.decisive().label == "firm"
     assert firm.room() < wide.room() < 0
-    assert Evidence([Comparison("good", around(5)), wide]).decisive().label == "wide"
+    assert Evidence([Comparison("good", draw(5)), wide]).decisive().label == "wide"
     assert Evidence([firm, wide], "any").decisive().label == "wide"
 
 
 def test_the_interval_that_decides_is_shown_with_its_level_and_the_line():
-    near = Comparison("near", -0.8 + around(0), unit="ms")
-    far = Comparison("far", 5 + around(0), unit="ms")
-    contradicted = Evidence([far, far, far, Comparison("off", -5 + around(0), unit="ms")])
+    near = Comparison("near", -0.8 + draw(0), unit="ms")
+    far = Comparison("far", 5 + draw(0), unit="ms")
+    contradicted = Evidence([far, far, far, Comparison("off", -5 + draw(0), unit="ms")])
     level = contradicted.widened
     assert level == 0.9875
     low, high = (f"{end:.3g}" for end in contradicted.decisive().interval(level).ends)
@@ -275,7 +273,7 @@ def test_the_interval_that_decides_is_shown_with_its_level_and_the_line():
 
 
 def test_the_ledger_has_the_interval_that_decides():
-    tests = [Comparison("a", around(5)), Comparison("b", around(-5)), Comparison("c", around(5))]
+    tests = [Comparison("a", draw(5)), Comparison("b", draw(-5)), Comparison("c", draw(5))]
     claim = Claim("V9", "It is so.", "here", (), lambda _: Evidence(tests))
     entry = claim.judge(None).to_dict()
     assert entry["deciding_level"] == pytest.approx(1 - 0.05 / 3)
@@ -301,7 +299,7 @@ def test_what_is_shown_has_the_verdicts_standing(samples, shift, relevant):
 
 
 def test_room_grows_with_the_mean_and_knows_nothing_where_nothing_is_known():
-    rooms = [Comparison("a", around(mean)).room() for mean in (-50, -5, -0.1, 0.1, 5, 50)]
+    rooms = [Comparison("a", draw(mean)).room() for mean in (-50, -5, -0.1, 0.1, 5, 50)]
     assert rooms == sorted(rooms)
     assert Comparison("one seed", np.array([3.0])).room() == 0
     assert Comparison("equal", np.array([3.0, 3.0]), 1.0, "below").room() == -math.inf
@@ -309,7 +307,7 @@ def test_room_grows_with_the_mean_and_knows_nothing_where_nothing_is_known():
 
 
 def test_a_seed_without_a_number_leaves_a_comparison_open():
-    sure = np.append(around(50), math.nan)
+    sure = np.append(draw(50), math.nan)
     one = Comparison("sure", sure, unit="%")
     assert Evidence([one]).verdict() is Verdict.UNDECIDED
     assert Evidence([Comparison("contrary", -sure)]).verdict() is Verdict.UNDECIDED
@@ -318,22 +316,22 @@ def test_a_seed_without_a_number_leaves_a_comparison_open():
     assert str(one) == "sure: not defined under 1 of 11 seeds (mean of the others: 50 %)"
     assert str(Comparison("none", np.array([math.nan] * 2))) == "none: not defined under 2 of 2 seeds"
     # One that contradicts still decides for all.
-    assert Evidence([one, Comparison("bad", around(-5))]).verdict() is Verdict.NOT_REPRODUCED
+    assert Evidence([one, Comparison("bad", draw(-5))]).verdict() is Verdict.NOT_REPRODUCED
 
 
 def test_means_point_the_claimed_way_or_do_not():
-    assert Comparison("a", around(0.1)).points()
-    assert not Comparison("a", around(0.1), 0.0, "below").points()
+    assert Comparison("a", draw(0.1)).points()
+    assert not Comparison("a", draw(0.1), 0.0, "below").points()
     assert Comparison("on it", np.ones(3), 1.0, or_equal=True).points()
     assert not Comparison("on it", np.ones(3), 1.0).points()
-    there, not_there = Comparison("a", around(0.1)), Comparison("b", around(-0.1))
+    there, not_there = Comparison("a", draw(0.1)), Comparison("b", draw(-0.1))
     assert not Evidence([there, not_there]).points()
     assert Evidence([there, not_there], "any").points()
     assert not Evidence([]).points()
 
 
 def compound(*means, **more):
-    tests = [lambda _, mean=mean: Evidence([Comparison("it", around(mean))]) for mean in means]
+    tests = [lambda _, mean=mean: Evidence([Comparison("it", draw(mean))]) for mean in means]
     return Claim(
         "X", "Both.", "paper", ("main",), parts=tuple(Part(f"part {n}", one) for n, one in enumerate(tests)), **more
     )  # fmt: skip
@@ -354,7 +352,7 @@ def test_a_compound_claim_is_what_its_parts_are():
         assert [one["name"] for one in entry["parts"]] == ["part 0", "part 1"]
         assert [one["verdict"] for one in entry["parts"]] == parts
         assert entry["comparisons"][0]["label"] == "part 0: it"
-    assert Comparison("alone", around(-0.78)).contradicts()
+    assert Comparison("alone", draw(-0.78)).contradicts()
 
 
 def test_a_claim_has_a_test_or_parts():
@@ -365,7 +363,7 @@ def test_a_claim_has_a_test_or_parts():
     twice = Part("a", lambda _: Evidence([]))
     with pytest.raises(ValueError, match="two parts of one name: a, a"):
         Claim("X", "Twice.", "paper", (), parts=(twice, twice)).judge(None)
-    any_ = Part("a", lambda _: Evidence([Comparison("it", around(1))], "any"))
+    any_ = Part("a", lambda _: Evidence([Comparison("it", draw(1))], "any"))
     with pytest.raises(ValueError, match="needs each of them"):
         Claim("X", "Any.", "paper", (), parts=(any_,)).judge(None)
-    assert Evidence([Comparison("it", around(1))]).parts() == {}
+    assert Evidence([Comparison("it", draw(1))]).parts() == {}

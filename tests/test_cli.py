@@ -218,7 +218,7 @@ def recording(tmp_path, monkeypatch):
 
     draw = np.random.default_rng(1)
     spurt = np.concatenate([draw.normal(0, 3000, 4000), np.zeros(4000)])
-    monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
+    monkeypatch.setattr("fairwave_speech.score.is_visqol_installed", lambda: False)
     return audio.write(tmp_path / "own.wav", np.tile(spurt, 6).astype(np.int16))
 
 

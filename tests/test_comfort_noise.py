@@ -67,19 +67,19 @@ SPEECH = (
 )
 
 
-def of_call(results, columns=SPEECH):
+def call_row(results, columns=SPEECH):
     row = results.rows("flows").only(group="call")
     return {column: row.numbers(column)[0] for column in columns}
 
 
 def test_noise_is_on_the_wire_and_in_no_measure_of_speech(quiet, noisy):
-    assert of_call(noisy) == pytest.approx(of_call(quiet), rel=1e-12)
+    assert call_row(noisy) == pytest.approx(call_row(quiet), rel=1e-12)
     noise = fates(noisy).filter(pl.col("fate") == "noise")
     assert noise.height > 100
     # RFC 4867: 4 + 6 + 39 bits fill 7 octets; with RTP, UDP and IP 47.
     assert noise["payload"].unique().to_list() == [7]
-    extra = of_call(noisy, ("packets_sent", "wire_sent", "payload_received"))
-    plain = of_call(quiet, ("packets_sent", "wire_sent", "payload_received"))
+    extra = call_row(noisy, ("packets_sent", "wire_sent", "payload_received"))
+    plain = call_row(quiet, ("packets_sent", "wire_sent", "payload_received"))
     assert extra["packets_sent"] - plain["packets_sent"] == noise.height
     assert extra["wire_sent"] - plain["wire_sent"] == 47 * noise.height
     assert extra["payload_received"] - plain["payload_received"] == 7 * noise.height
@@ -95,12 +95,12 @@ def test_lost_noise_costs_the_call_nothing_and_lost_speech_does(noisy):
         return run(link__0__loss={"model": "pattern", "pattern": marks})
 
     no_noise = losing(set(places["noise"]))
-    assert of_call(no_noise) == pytest.approx(of_call(noisy), rel=1e-12)
+    assert call_row(no_noise) == pytest.approx(call_row(noisy), rel=1e-12)
     assert fates(no_noise).filter(pl.col("fate") == "lost-noise").height == len(places["noise"])
-    assert of_call(no_noise, ("lost",))["lost"] == len(places["noise"])
+    assert call_row(no_noise, ("lost",))["lost"] == len(places["noise"])
     some_speech = losing(set(places["played"][: len(places["noise"])]))
-    assert of_call(some_speech)["mos"] < of_call(noisy)["mos"] - 0.5
-    assert of_call(some_speech)["units_lost"] == len(places["noise"])
+    assert call_row(some_speech)["mos"] < call_row(noisy)["mos"] - 0.5
+    assert call_row(some_speech)["units_lost"] == len(places["noise"])
 
 
 def test_both_parties_of_a_conversation_send_it_and_their_talk_is_the_same():

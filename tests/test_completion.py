@@ -59,7 +59,7 @@ class Shell:
     def type(self, text):
         os.write(self.here, text.encode())
 
-    def until(self, pattern, seconds=15.0):
+    def read_until(self, pattern, seconds=15.0):
         """Reads until a pattern appears, and returns all output since the last call."""
         while not (found := re.search(pattern, self.seen)):
             ready, _, _ = select.select([self.here], [], [], seconds)
@@ -89,7 +89,7 @@ def shell(request, tmp_path):
     try:
         found.type(READY[request.param] + "\n")
         found.type(LOAD[request.param] + "\n")
-        found.until(r"LOADED 0")
+        found.read_until(r"LOADED 0")
         yield found
     finally:
         found.close()
@@ -98,7 +98,7 @@ def shell(request, tmp_path):
 def test_tab_completes_commands_options_names_and_files(shell):
     for typed, completed in COMPLETED.items():
         shell.type(f"{typed}\t")
-        said = shell.until(re.escape(completed))
+        said = shell.read_until(re.escape(completed))
         assert "error" not in said, said
         assert "Traceback" not in said, said
         shell.type("\x15")  # Ctrl-U clears the line

@@ -69,14 +69,14 @@ def test_the_terminal_has_a_matrix_of_quality_of_limits_and_of_time_without_vide
 
 
 def test_what_limits_for_little_time_is_left_out():
-    def one(**shares):
+    def make_received(**shares):
         nothing = dict.fromkeys(Received.__dataclass_fields__, math.nan)
         return Received(**(nothing | {"receiver": "ben", "sender": "ann"} | shares))
 
-    assert one(uplink=0.04, path=0.02, left_out=0.0).limited_by == ""
-    assert one(uplink=0.3, path=0.6, left_out=0.0).limited_by == "ben's downlink 60%"
-    assert one(path=0.5, left_out=0.0).limited_by == "the path 50%"
-    assert one(uplink=0.0, path=0.1, left_out=0.8).limited_by == "other cameras 80%"
+    assert make_received(uplink=0.04, path=0.02, left_out=0.0).limited_by == ""
+    assert make_received(uplink=0.3, path=0.6, left_out=0.0).limited_by == "ben's downlink 60%"
+    assert make_received(path=0.5, left_out=0.0).limited_by == "the path 50%"
+    assert make_received(uplink=0.0, path=0.1, left_out=0.8).limited_by == "other cameras 80%"
 
 
 def test_the_page_begins_with_the_matrix(tmp_path):

@@ -203,7 +203,7 @@ def live_as_simulated(scenario, seed=1, commands=(), **_):
     return Live(simulated(scenario).run(seed), report, [0] * len(commands), [])
 
 
-def in_kernel(law, parameters=None, name=None, **_):
+def kernel_controller(law, parameters=None, name=None, **_):
     return kernel.Controller(name or kernel.default_name(law), law, kernel.checked(law, parameters or {}), 1)
 
 
@@ -261,7 +261,7 @@ def test_every_command_works(desk, monkeypatch, line):
     # Nothing is loaded into the kernel: see `test_live_kernel`.
     there = kernel.Controller("fw_gamma", "gamma", kernel.checked("gamma", {}), 1)
     monkeypatch.setattr(kernel, "loaded", lambda: [there])
-    monkeypatch.setattr(kernel, "load", in_kernel)
+    monkeypatch.setattr(kernel, "load", kernel_controller)
     monkeypatch.setattr(kernel, "unload", lambda name: replace(there, name=name))
     # Nothing is sent: see `test_linecheck`.
     measured = made_line(loads={"down": load((10, 20), 4e6)})

@@ -139,7 +139,7 @@ def cargo(what, *more):
     return done("cargo", what, "--locked", "--offline", "--quiet", *quick_to_compile(), *more)
 
 
-def of(crates):
+def package_options(crates):
     return [word for crate in crates for word in ("--package", crate)]
 
 
@@ -161,10 +161,10 @@ def test_what_the_page_shows_of_each_file_is_in_it():
 def test_what_the_page_adds_holds_in_a_copy_of_the_tree():
     renewed()
     done("cargo", "fmt", "--all", "--check")
-    cargo("clippy", *of([*LAWS, "fairwave-sim"]), "--all-targets", "--", "-D", "warnings")
-    cargo("test", *of(LAWS), "--lib")
-    cargo("test", *of(["fairwave-sim"]), "--lib", "measures")
-    cargo("build", *of(["fairwave-python"]))
+    cargo("clippy", *package_options([*LAWS, "fairwave-sim"]), "--all-targets", "--", "-D", "warnings")
+    cargo("test", *package_options(LAWS), "--lib")
+    cargo("test", *package_options(["fairwave-sim"]), "--lib", "measures")
+    cargo("build", *package_options(["fairwave-python"]))
     shutil.copy2(TARGET / "debug" / LIBRARY, COPY / "python" / "fairwave" / "_native.abi3.so")
 
     python = [sys.executable, "-m", "fairwave"]

@@ -160,7 +160,7 @@ def test_a_version_that_was_damaged_is_not_taken_for_another_build(file):
     assert len(asked.said) == 1
 
 
-def without_checksums(file, damage=None):
+def drop_checksums(file, damage=None):
     """The same runs in the format of releases before checksums."""
     from fairwave.runs.runs_file import unpacked
 
@@ -189,7 +189,7 @@ def without_checksums(file, damage=None):
 
 
 def test_a_file_without_checksums_is_read_once_and_rewritten_with_them(file):
-    without_checksums(file)
+    drop_checksums(file)
     asked = JobRequests(file.parent)
     assert asked.is_right
     assert (asked.made, asked.said) == ([], [])
@@ -202,7 +202,7 @@ def test_a_run_without_checksum_that_cannot_be_read_is_made_again(file):
     def damage(stream):
         stream[8:40] = b"\xff" * 32
 
-    without_checksums(file, damage)
+    drop_checksums(file, damage)
     asked = JobRequests(file.parent)
     assert asked.is_right
     assert asked.made == [("1", 4)]
@@ -213,7 +213,7 @@ def test_a_run_without_checksum_that_cannot_be_read_is_made_again(file):
 def test_a_run_without_checksum_that_kills_its_reader_does_not_kill_the_command(file, monkeypatch):
     from fairwave.runs import older
 
-    without_checksums(file)
+    drop_checksums(file)
     begin = subprocess.run
 
     def killed(command, **more):

@@ -29,7 +29,7 @@ WHY = Experiment(
 
 @pytest.fixture(scope="module")
 def study():
-    def under(reading):
+    def study_under(reading):
         grid = Grid(
             "main", fairwave.load(CALLS).with_overrides(SECOND), {"flows": vary("flow.voice.count", [2])}
         )
@@ -42,8 +42,8 @@ def study():
             experiments=[WHY],
         )  # fmt: skip
 
-    readings = Readings(FACTORS, under, under)
-    return under(readings.base())
+    readings = Readings(FACTORS, study_under, study_under)
+    return study_under(readings.base())
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def datagrams(far):
     return made
 
 
-def nothing_comes(made):
+def receives_nothing(made):
     made.settimeout(0.3)
     try:
         made.recv(2048)
@@ -176,13 +176,13 @@ def test_probes_go_to_an_address_only_after_it_has_sent_back_its_cookie(far):
         probe, cookie = wire.read_datagram(secrets, next_of(own))
         assert probe.kind == wire.COOKIES
         forged.send(asking(secrets))  # captured, and sent again from another address
-        assert nothing_comes(forged)
+        assert receives_nothing(forged)
         forged.send(asking(secrets, wire.BACK, 0, cookie))
-        assert nothing_comes(forged)
+        assert receives_nothing(forged)
         own.send(asking(secrets, wire.BACK, 0, cookie))
         assert wire.read_datagram(secrets, next_of(own))[0].kind == wire.DOWN
         forged.send(asking(secrets, wire.OPEN, 9))  # the session has its address
-        assert nothing_comes(forged)
+        assert receives_nothing(forged)
 
 
 def test_a_peer_that_is_silent_gets_no_more_probes(far, monkeypatch):
@@ -193,7 +193,7 @@ def test_a_peer_that_is_silent_gets_no_more_probes(far, monkeypatch):
         _, cookie = wire.read_datagram(secrets, next_of(own))
         own.send(asking(secrets, wire.BACK, 0, cookie))
         count = 0
-        while not nothing_comes(own):
+        while not receives_nothing(own):
             count += 1
         assert 1 <= count <= 60  # 15 in 0.3 s, plus the watch's interval
 
@@ -372,7 +372,7 @@ def test_fuzz_a_reflector_answers_no_hostile_datagram(far):
             got += len(next_of(one))
         for _ in range(20):  # the same again
             one.send(asking(secrets, wire.OPEN, 4))
-        assert nothing_comes(one)
+        assert receives_nothing(one)
         assert got <= sent
         assert far.answered <= far.taken
 
@@ -915,7 +915,7 @@ traffic = "voice"
 """
 
 
-def between_namespaces(folder, queue, up, down):
+def measure_between_namespaces(folder, queue, up, down):
     """Measures such a link, and returns the document of the measurement."""
     if (why := missing()) is not None:
         pytest.skip(f"no live run can be made here: {why}")
@@ -938,7 +938,7 @@ def between_namespaces(folder, queue, up, down):
 @pytest.mark.slow
 @thrice
 def test_half_a_second_of_drop_tail_is_found_between_namespaces(tmp_path):
-    found, out = between_namespaces(tmp_path, "drop-tail", 62_500, 312_500)
+    found, out = measure_between_namespaces(tmp_path, "drop-tail", 62_500, 312_500)
     assert found["least_round_trip_s"] == pytest.approx(0.032, abs=0.002)
     bands = {(one["phase"], one["direction"]): one["band"] for one in found["verdict"]["voice"]}
     assert {bands[key] for key in (("idle", "up"), ("idle", "down"), ("down", "up"), ("up", "down"))} == {
@@ -957,7 +957,7 @@ def test_half_a_second_of_drop_tail_is_found_between_namespaces(tmp_path):
 @pytest.mark.slow
 @thrice
 def test_fq_codel_is_found_between_namespaces(tmp_path):
-    found, _ = between_namespaces(tmp_path, "fq-codel", 1_000_000, 1_000_000)
+    found, _ = measure_between_namespaces(tmp_path, "fq-codel", 1_000_000, 1_000_000)
     assert {one["band"] for one in found["verdict"]["voice"]} == {"good"}
     for direction, rate in (("up", 1e6), ("down", 5e6)):
         side = found["network"]["sides"][direction]

@@ -60,7 +60,7 @@ def flow(name, transport, traffic='"bulk"'):
 
 
 @functools.cache
-def why_not():
+def skip_reason():
     """The reason to skip these tests, or nothing."""
     return missing()
 
@@ -68,8 +68,8 @@ def why_not():
 @pytest.fixture(autouse=True)
 def namespaces():
     """Skips the test if live runs are impossible."""
-    if why_not():
-        pytest.skip(f"no live run can be made here: {why_not()}")
+    if skip_reason():
+        pytest.skip(f"no live run can be made here: {skip_reason()}")
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def scenario(tmp_path):
     return write
 
 
-def when_calm(command, **named):
+def run_when_calm(command, **named):
     """Runs a command, and repeats it after pauses if the run was late because the machine was busy."""
     for pause in (0.5, 1, 2, 4, None):
         ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, **named)
@@ -94,9 +94,9 @@ def when_calm(command, **named):
     raise AssertionError("the last attempt has no pause")
 
 
-def in_shell(path, *words, **named):
+def run_in_shell(path, *words, **named):
     """Runs programs behind a network."""
-    return when_calm([*FAIRWAVE, "shell", str(path), *map(str, words)], **named)
+    return run_when_calm([*FAIRWAVE, "shell", str(path), *map(str, words)], **named)
 
 
 @pytest.mark.slow
@@ -272,11 +272,11 @@ def test_a_flow_of_programs_has_no_traffic_of_its_own():
     ],
 )
 def test_a_shell_ends_as_its_program_does(scenario, command, status):
-    assert in_shell(scenario(), "--", *command).returncode == status
+    assert run_in_shell(scenario(), "--", *command).returncode == status
 
 
 def test_a_shell_is_bounded_in_time(scenario):
-    ended = in_shell(scenario(), "--for", 0.5, "--", "sleep", 1000)
+    ended = run_in_shell(scenario(), "--for", 0.5, "--", "sleep", 1000)
     assert ended.returncode == 1
     assert "--for SECONDS" in ended.stderr
 
@@ -286,7 +286,7 @@ def test_programs_on_two_hosts_speak_to_each_other_by_name(scenario):
         "import socket; c, who = socket.create_server(('', 7)).accept(); print(c.recv(9).decode(), who[0])"
     )
     ask = "import socket, time; time.sleep(0.5); socket.create_connection(('bob', 7)).send(b'hello'); time.sleep(0.3)"
-    ended = in_shell(
+    ended = run_in_shell(
         scenario(),
         "--at",
         "bob",
@@ -310,7 +310,7 @@ def test_without_the_scenarios_flows_its_network_is_there_alone(scenario):
     serve = "import socket; c, who = socket.create_server(('', 7)).accept(); print(c.recv(9).decode(), flush=True)"
     # The network ends with the last command, so this one waits until the other has closed.
     ask = "import socket, time; time.sleep(1.5); s = socket.create_connection(('bob', 7)); s.send(b'hello'); s.recv(1)"
-    ended = in_shell(
+    ended = run_in_shell(
         *(scenario(), "--no-flows"),
         *("--at", "bob", "--", sys.executable, "-c", serve, "--at", "alice", "--", sys.executable, "-c", ask),
     )
@@ -325,7 +325,7 @@ def test_programs_have_no_privileges_and_see_no_other_processes(scenario):
         "import os; print(open('/proc/self/status').read()); "
         "print('most', max(int(p) for p in os.listdir('/proc') if p.isdigit()))"
     )
-    ended = in_shell(scenario(), "--", sys.executable, "-c", look)
+    ended = run_in_shell(scenario(), "--", sys.executable, "-c", look)
     said = dict(line.split(None, 1) for line in ended.stdout.splitlines() if len(line.split(None, 1)) == 2)
     assert {int(said[f"Cap{kind}:"], 16) for kind in ("Prm", "Eff", "Bnd", "Amb", "Inh")} == {0}
     assert said["NoNewPrivs:"].strip() == "1"
@@ -341,17 +341,17 @@ def as_root():
         pytest.skip("needs root and setpriv (Debian's package util-linux)")
 
 
-def under_sudo(path, *without):
+def run_under_sudo(path, *without):
     """Runs a program that prints its privileges, as under `sudo` for user 4321, without some capabilities of root."""
     bounding = ["setpriv", *(f"--bounding-set=-{one}" for one in without)] if without else []
     environment = os.environ | {"SUDO_UID": "4321", "SUDO_GID": "4321"}
     command = [*bounding, *FAIRWAVE, "shell", str(path), "--", "/bin/sh", "-c", RIGHTS]
-    return when_calm(command, env=environment)
+    return run_when_calm(command, env=environment)
 
 
 def test_under_sudo_programs_are_the_users_and_keep_no_right_of_root(scenario):
     as_root()
-    ended = under_sudo(scenario())
+    ended = run_under_sudo(scenario())
     assert ended.returncode == 0, ended.stderr
     said = {line.split(":")[0]: line.split(":")[1].split() for line in ended.stdout.splitlines()}
     assert said["Uid"] == said["Gid"] == ["4321"] * 4
@@ -371,7 +371,7 @@ def test_under_sudo_programs_are_the_users_and_keep_no_right_of_root(scenario):
 )
 def test_a_program_whose_rights_cannot_be_given_away_does_not_start(scenario, missing, refused):
     as_root()
-    ended = under_sudo(scenario(), missing)
+    ended = run_under_sudo(scenario(), missing)
     assert (ended.returncode, ended.stdout) == (126, "")
     assert "was not started" in ended.stderr
     assert refused in ended.stderr
@@ -379,26 +379,26 @@ def test_a_program_whose_rights_cannot_be_given_away_does_not_start(scenario, mi
 
 def test_programs_cannot_leave(scenario):
     reach = "import socket; s = socket.socket(); s.settimeout(2); print(s.connect_ex(('198.51.100.1', 80)))"
-    ended = in_shell(scenario(), "--", sys.executable, "-c", reach)
+    ended = run_in_shell(scenario(), "--", sys.executable, "-c", reach)
     assert ended.stdout.strip() != "0"
     names = "import os; print(sorted(os.listdir('/proc/sys/net/ipv4/conf')))"
-    assert "eth0" not in in_shell(scenario(), "--", sys.executable, "-c", names).stdout
+    assert "eth0" not in run_in_shell(scenario(), "--", sys.executable, "-c", names).stdout
 
 
 def test_names_are_no_commands(tmp_path, scenario):
     flag = tmp_path / "flag"
     nasty = f"x'; touch {flag}; $(touch {flag}) `touch {flag}`"
-    assert in_shell(scenario(name=nasty), "--", "true").returncode == 0
+    assert run_in_shell(scenario(name=nasty), "--", "true").returncode == 0
     assert (
-        in_shell(scenario(), "--", "echo", f"$(touch {flag})", f"; touch {flag}").stdout
+        run_in_shell(scenario(), "--", "echo", f"$(touch {flag})", f"; touch {flag}").stdout
         == f"$(touch {flag}) ; touch {flag}\n"
     )
-    assert in_shell(scenario(), "--at", f"$(touch {flag})", "--", "true").returncode != 0
+    assert run_in_shell(scenario(), "--at", f"$(touch {flag})", "--", "true").returncode != 0
     assert not flag.exists()
 
 
 def test_an_unknown_host_is_told_which_there_are(scenario):
-    ended = in_shell(scenario(), "--at", "carol", "--", "true")
+    ended = run_in_shell(scenario(), "--at", "carol", "--", "true")
     assert ended.returncode == 1
     assert "carol" in ended.stderr
     assert "alice, bob" in ended.stderr
@@ -477,7 +477,7 @@ def test_without_privileges_it_works_in_a_user_namespace(scenario):
         else []
     )
     command = [*without, *FAIRWAVE, "shell", str(scenario()), "--", "id", "-u"]
-    ended = when_calm(command)
+    ended = run_when_calm(command)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -626,7 +626,7 @@ def test_results_are_kept_when_the_page_cannot_be_drawn(scenario, tmp_path, fair
 
 
 def test_a_network_without_flows_may_last_until_its_time_is_over(scenario):
-    ended = in_shell(scenario(), "--no-flows", "--for", 0.5, "--", "sleep", 1000)
+    ended = run_in_shell(scenario(), "--no-flows", "--for", 0.5, "--", "sleep", 1000)
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
     assert "--for SECONDS" in ended.stderr

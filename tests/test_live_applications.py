@@ -98,15 +98,15 @@ def test_a_stream_is_read_with_delay_and_loss_over_the_end_of_its_numbers(record
 
 
 def test_rfc_3550_section_5_1_a_packet_is_told_from_a_report_and_from_what_is_no_rtp():
-    def one(payload):
+    def datagram_with(payload):
         return packets._datagram("alice", 0.0, udp(ALICE, BOB, payload))
 
-    assert packets.is_rtp(one(rtp(1, 1)))
-    assert packets.is_rtp(one(rtp(1, 1, kind=0x80 | 97)))
-    assert not packets.is_rtp(one(rtp(1, 1, kind=200)))  # a sender report
-    assert not packets.is_rtp(one(b"\x00\x01" + b"\0" * 18))  # STUN
-    assert not packets.is_rtp(one(b"\x16\xfe\xfd" + b"\0" * 18))  # DTLS
-    assert not packets.is_rtp(one(rtp(1, 1)[:11]))
+    assert packets.is_rtp(datagram_with(rtp(1, 1)))
+    assert packets.is_rtp(datagram_with(rtp(1, 1, kind=0x80 | 97)))
+    assert not packets.is_rtp(datagram_with(rtp(1, 1, kind=200)))  # a sender report
+    assert not packets.is_rtp(datagram_with(b"\x00\x01" + b"\0" * 18))  # STUN
+    assert not packets.is_rtp(datagram_with(b"\x16\xfe\xfd" + b"\0" * 18))  # DTLS
+    assert not packets.is_rtp(datagram_with(rtp(1, 1)[:11]))
 
 
 def test_a_body_is_what_follows_sources_and_extension_without_padding():

@@ -19,7 +19,7 @@ from thrice import thrice
 
 
 @functools.cache
-def why_not():
+def skip_reason():
     """The reason why controllers cannot be tested here, or nothing."""
     return kernel.missing() or no_live()
 
@@ -27,8 +27,8 @@ def why_not():
 @pytest.fixture
 def loaded():
     """Loads controllers under unique names, and removes them again."""
-    if why_not():
-        pytest.skip(f"no controller can be brought into the kernel here: {why_not()}")
+    if skip_reason():
+        pytest.skip(f"no controller can be brought into the kernel here: {skip_reason()}")
     names = (f"fw_t{os.getpid()}_{number}" for number in itertools.count())
     made = []
 

@@ -316,7 +316,7 @@ def test_a_key_left_out_is_its_default(square, key):
     table |= {"duration": "4 s", "demands": {"load": "12 Mb/s"}}
     said, left_out = (language.parse_table(one, square) for one in written(table, key, DEFAULTS[key]))
     assert said.groups == left_out.groups
-    assert measuring.whole([1])([said], None) == measuring.whole([1])([left_out], None)
+    assert measuring.simulate_whole([1])([said], None) == measuring.simulate_whole([1])([left_out], None)
     assert decomposing.run(said, [1]) == decomposing.run(left_out, [1])
 
 
@@ -331,8 +331,8 @@ def test_calls_without_a_packet_that_arrives_leave_the_others_their_opinion(squa
 
 def test_a_network_in_which_no_flow_arrives_has_an_answer(square):
     quiet = changed(square, demands={"matrix": "demands.csv", "load": "1 b/s"})
-    for found in (measuring.whole([1])([quiet], None)[0], decomposing.run(quiet, [1])):
-        assert measuring.together(found).links
+    for found in (measuring.simulate_whole([1])([quiet], None)[0], decomposing.run(quiet, [1])):
+        assert measuring.combine_runs(found).links
 
 
 def test_a_mix_without_a_share_offers_nothing(square):
@@ -372,7 +372,7 @@ def answered(tmp_path_factory):
     (folder / "demands.csv").write_text("from,to,demand\nA,C,3\nC,A,1\n", encoding="utf-8")
     (folder / "net.toml").write_text(SQUARE.replace("1.6 Mb/s", "3 Mb/s"), encoding="utf-8")
     network = language.load(folder / "net.toml")
-    return network, measuring.together(measuring.run(network, [network.scenario], [1, 2, 3])[0]), folder
+    return network, measuring.combine_runs(measuring.run(network, [network.scenario], [1, 2, 3])[0]), folder
 
 
 def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered):
@@ -384,7 +384,7 @@ def test_pairs_of_a_full_link_are_poor_and_the_link_is_the_one_to_widen(answered
     assert found.links["A>B"].utilisation > 0.9
     assert found.links["A>D"].utilisation == 0
     assert widening.candidates(network, found, 3)[0] == "A>B"
-    (first,) = widening.try_widening(network, found, measuring.whole([1, 2, 3]), 1)
+    (first,) = widening.try_widening(network, found, measuring.simulate_whole([1, 2, 3]), 1)
     assert first.link == "A>B"
     assert first.rate_bps == 4e6
     assert len(first.answer.runs) == 3
@@ -414,7 +414,7 @@ def test_a_failed_link_is_avoided_after_the_time_of_rerouting(square):
     failed = failing.scenario_of(network, {"link": ["A", "B"]})
     assert [name for name, _, _ in failing.list_failures(network, "nodes")] == list("ABCD")
     before, after = (
-        measuring.together(measuring.run(network, [one.scenario], [1])[0]) for one in (network, failed)
+        measuring.combine_runs(measuring.run(network, [one.scenario], [1])[0]) for one in (network, failed)
     )
     assert before.links["A>D"].utilisation == 0
     assert after.links["A>D"].utilisation > after.links["A>B"].utilisation > 0
@@ -644,8 +644,8 @@ class Counted(dict):
 def test_link_by_link_is_like_the_whole(answered):
     # A few files load each link, so three seeds would have a random error of ± 0.7.
     network, seeds = answered[0], list(range(1, 17))
-    whole = measuring.together(measuring.run(network, [network.scenario], seeds)[0])
-    found = measuring.together(decomposing.run(network, seeds))
+    whole = measuring.combine_runs(measuring.run(network, [network.scenario], seeds)[0])
+    found = measuring.combine_runs(decomposing.run(network, seeds))
     for pair, most in ((("C", "A"), 0.3), (("A", "C"), 0.5)):
         assert found.pairs[pair].mos.mean == pytest.approx(whole.pairs[pair].mos.mean, abs=most), pair
 
@@ -654,7 +654,7 @@ def test_a_changed_link_costs_only_itself(answered):
     network, whole, folder = answered
     keep = Counted()
     runs = decomposing.run(network, [1, 2, 3], keep=keep)
-    found = measuring.together(runs)
+    found = measuring.combine_runs(runs)
     assert set(found.pairs) == set(whole.pairs)
     assert found.pairs["A", "C"].mos.mean < found.pairs["C", "A"].mos.mean
     first = keep.made
@@ -672,7 +672,7 @@ def test_link_by_link_widens_links_and_lets_them_fail(answered):
     wide = [{"between": ends, "rate": "8 Mb/s"} for ends in (["B", "C"], ["C", "D"])]
     network = language.parse_table(network.table | {"link": wide}, folder)
     links = decomposing.Decomposition([1, 2])
-    found = measuring.together(links.answer([network])[0])
+    found = measuring.combine_runs(links.answer([network])[0])
     first, *_ = widening.try_widening(network, found, links.answer, 1)
     assert first.link == "A>B"
     assert first.mos.mean > 0
@@ -713,7 +713,7 @@ def test_a_pair_whose_interval_touches_several_bands_counts_apart():
         }
         return measuring.RunAnswer(pairs=made)
 
-    found = measuring.together([run(B=4.0, C=3.0, D=3.3), run(B=4.01, C=4.2, D=3.3)])
+    found = measuring.combine_runs([run(B=4.0, C=3.0, D=3.3), run(B=4.01, C=4.2, D=3.3)])
     assert found.bands == {"good": 1, "fair": 1, "poor": 0, "undecided": 1}
     assert found.pairs["A", "C"].band == "undecided"
     said = wording.answer(None, found)
@@ -721,7 +721,7 @@ def test_a_pair_whose_interval_touches_several_bands_counts_apart():
         said.sentences[0] == "Of 3 pairs of nodes, the calls are good for 1, fair for 1 and undecided for 1."
     )
     assert "Undecided pairs touch several bands" in said.sure
-    alone = measuring.together([run(B=4.0, C=3.0)])
+    alone = measuring.combine_runs([run(B=4.0, C=3.0)])
     assert alone.bands == {"good": 1, "fair": 0, "poor": 1, "undecided": 0}, "one run has no interval"
 
 
@@ -735,7 +735,7 @@ def test_a_wider_link_that_moves_no_call_makes_no_difference_that_counts(answere
 
     def said(answer):
         mos = interval([new.mos - old.mos for new, old in zip(moved, found.runs, strict=True)])
-        wide = widening.Widened("A>B", 4e6, mos, interval([0.0] * 3), 0.0, measuring.together(moved))
+        wide = widening.Widened("A>B", 4e6, mos, interval([0.0] * 3), 0.0, measuring.combine_runs(moved))
         return wording.answer(network, answer, [wide]).sentences[2], wording.document(network, answer, [wide])
 
     sentence, document = said(found)

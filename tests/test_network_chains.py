@@ -40,11 +40,11 @@ def chain(nodes="ABCD", rate=1e7):
     return dict.fromkeys([one + other for one, other in itertools.pairwise(nodes)], rate)
 
 
-def both_ways(network):
+def run_both_ways(network):
     """The results link by link and of the whole network, and the number of simulated links."""
     links = decomposing.Decomposition(SEEDS)
-    found = measuring.together(links.answer([network])[0])
-    whole = measuring.together(measuring.run(network, [network.scenario], SEEDS)[0])
+    found = measuring.combine_runs(links.answer([network])[0])
+    whole = measuring.combine_runs(measuring.run(network, [network.scenario], SEEDS)[0])
     return found, whole, links.simulated
 
 
@@ -54,7 +54,7 @@ def alone(network, name):
 
 def test_later_links_of_a_chain_are_not_simulated_and_add_no_queue(tmp_path):
     """9 Mb/s cross three links of 10 Mb/s; only the first link queues."""
-    found, whole, simulated = both_ways(network_of(tmp_path, chain(), {"AD": 1}, load="9 Mb/s"))
+    found, whole, simulated = run_both_ways(network_of(tmp_path, chain(), {"AD": 1}, load="9 Mb/s"))
     assert simulated == 1
     for name in ("B>C", "C>D"):
         assert whole.links[name].wait_s < 0.6e-3
@@ -69,7 +69,7 @@ def test_a_little_traffic_of_a_node_does_not_bring_the_queue_of_the_link_before_
     mix = [{"kind": "calls", "share": "30 %"}, {"kind": "downloads", "size": "50 kB", "share": "70 %"}]
     more = {"duration": "62 s", "mix": mix}
     network = network_of(tmp_path, chain("ABC"), {"AC": 44, "BC": 1}, load="8.5 Mb/s", **more)
-    found, whole, simulated = both_ways(network)
+    found, whole, simulated = run_both_ways(network)
     assert simulated == 2
     for name in ("A>B", "B>C"):
         assert found.links[name].wait_s == pytest.approx(whole.links[name].wait_s, rel=0.4), name
@@ -107,7 +107,7 @@ def test_access_links_can_leave_nothing_to_simulate(tmp_path):
         tmp_path, chain(), {"AD": 1}, load="1.8 Mb/s", access={"rate": "2 Mb/s", "delay": "1 ms"}
     )
     assert all(link.is_limited for link in decomposing._loaded(network).values())
-    found, whole, simulated = both_ways(network)
+    found, whole, simulated = run_both_ways(network)
     assert simulated == 0
     assert found.links["A>B"].utilisation == pytest.approx(0.18)
     assert set(found.pairs) == set(whole.pairs)
@@ -139,7 +139,7 @@ def test_a_jittery_link_with_room_delays_calls_as_in_the_whole_network(tmp_path)
     link = [{"between": ["A", "B"], "jitter": {"model": "gaussian", "deviation": "8 ms"}}]
     mix = [{"kind": "calls", "share": 1}]
     network = network_of(tmp_path, chain("AB"), {"AB": 1}, load="0.5 Mb/s", link=link, mix=mix)
-    found, whole, _ = both_ways(network)
+    found, whole, _ = run_both_ways(network)
     assert trusting.compared(found, whole).p95_off < 0.15
 
 
@@ -178,7 +178,7 @@ def test_acknowledgements_of_the_other_direction_cross_a_link(tmp_path):
     network = network_of(tmp_path, chain("AB"), {"AB": 1}, load="8 Mb/s")
     both = network_of(tmp_path, chain("AB"), {"AB": 1, "BA": 1}, load="16 Mb/s")
     (acks,) = [flow for flow in alone(both, "B>A").scenario().to_dict()["flow"] if flow["name"] == "acks_x-y"]
-    whole = measuring.together(measuring.run(network, [network.scenario], SEEDS)[0])
+    whole = measuring.combine_runs(measuring.run(network, [network.scenario], SEEDS)[0])
     taken = whole.links["B>A"].utilisation * 1e7
     assert 0.5 * taken < units.rate(acks["traffic"]["rate"], "rate") < taken
 
@@ -189,7 +189,7 @@ def test_gaps_of_calls_are_those_of_the_links_of_their_path(tmp_path):
     mix = [{"kind": "calls", "share": 1}]
     link = [{"between": ["B", "C"], "loss": loss}]
     network = network_of(tmp_path, chain("ABC"), {"AC": 1, "AB": 1}, load="2 Mb/s", mix=mix, link=link)
-    found, whole, _ = both_ways(network)
+    found, whole, _ = run_both_ways(network)
     for answer in (found, whole):
         assert answer.pairs["A", "B"].gap_s < measuring.GAP_S
         assert answer.pairs["A", "B"].interrupted == 0

@@ -33,7 +33,7 @@ def case(key: str) -> ns3_cases.Case:
     return next(one for one in ns3_cases.cases() if one.key == key)
 
 
-def told(key: str, **changes: object) -> dict[str, object]:
+def run_request(key: str, **changes: object) -> dict[str, object]:
     one = case(key)
     return ns3.translate(plan(one.scenario | changes), one.bottleneck, ns3_cases.SPACING)
 
@@ -46,7 +46,7 @@ def test_every_case_can_be_told_to_ns3() -> None:
 
 
 def test_ns3_is_told_the_path_and_the_delays_that_the_plan_has_drawn() -> None:
-    run = told("ns3/cubic/1bdp")
+    run = run_request("ns3/cubic/1bdp")
     assert run["bottleneck"] == {
         "rate": "20000000bps",
         "delay": "18000000ns",
@@ -63,25 +63,25 @@ def test_ns3_is_told_the_path_and_the_delays_that_the_plan_has_drawn() -> None:
 
 
 def test_a_first_in_first_out_queue_leaves_one_packet_to_the_device_below_it() -> None:
-    assert told("ns3/cubic/4bdp")["defaults"]["ns3::FifoQueueDisc::MaxSize"] == "267p"
+    assert run_request("ns3/cubic/4bdp")["defaults"]["ns3::FifoQueueDisc::MaxSize"] == "267p"
 
 
 def test_a_quantum_counts_two_bytes_less_where_packets_have_no_header_of_the_link() -> None:
-    run = told("ns3/reno/fq-codel")
+    run = run_request("ns3/reno/fq-codel")
     assert run["bottleneck"]["quantum"] == 1500
     assert run["defaults"]["ns3::FqCoDelQueueDisc::Target"] == "5000000ns"
     assert run["defaults"]["ns3::FqCoDelQueueDisc::UseEcn"] == "true"
 
 
 def test_marks_and_slow_start_are_switched_as_in_the_scenario() -> None:
-    assert told("ns3/cubic/codel-ecn")["defaults"]["ns3::TcpSocketBase::UseEcn"] == "On"
-    assert told("ns3/cubic/pie")["defaults"]["ns3::TcpSocketBase::UseEcn"] == "Off"
-    assert told("ns3/cubic/1bdp")["defaults"]["ns3::TcpCubic::HyStart"] == "true"
-    assert told("ns3/cubic/1bdp/no-hystart")["defaults"]["ns3::TcpCubic::HyStart"] == "false"
+    assert run_request("ns3/cubic/codel-ecn")["defaults"]["ns3::TcpSocketBase::UseEcn"] == "On"
+    assert run_request("ns3/cubic/pie")["defaults"]["ns3::TcpSocketBase::UseEcn"] == "Off"
+    assert run_request("ns3/cubic/1bdp")["defaults"]["ns3::TcpCubic::HyStart"] == "true"
+    assert run_request("ns3/cubic/1bdp/no-hystart")["defaults"]["ns3::TcpCubic::HyStart"] == "false"
 
 
 def test_a_stream_is_a_packet_per_interval() -> None:
-    flood = told("ns3/cbr+cubic/fq-codel")["flows"][0]
+    flood = run_request("ns3/cbr+cubic/fq-codel")["flows"][0]
     assert (flood["kind"], flood["payload"]) == ("udp", 1000)
     assert flood["interval"] == pytest.approx(8000 / 15e6)
 
@@ -105,7 +105,7 @@ def test_a_stream_is_a_packet_per_interval() -> None:
 def test_what_ns3_cannot_do_alike_is_refused_with_its_place(changes: dict[str, object], words: str) -> None:
     record = {"record": {}} if "flow" in changes else {}
     with pytest.raises(ns3.NotInNs3Error, match=words):
-        told("ns3/cubic/1bdp", **changes, **record)
+        run_request("ns3/cubic/1bdp", **changes, **record)
 
 
 FLOWING = {"duration": "2 s", "warmup": "0 s", "hosts": {"clock-skew": "0 ppm", "send-jitter": "0 s"}}

@@ -11,7 +11,7 @@ from fairwave import _native, codecs
 from fairwave.scenario import load
 from fairwave_speech.errors import SpeechError
 from fairwave_speech.fetch import Recordings
-from fairwave_speech.score import visqol_is_there
+from fairwave_speech.score import is_visqol_installed
 from validation import kept
 from validation.measured import opus as experiment
 from validation.measured import opus_fit
@@ -105,7 +105,7 @@ def test_losses_have_the_share_and_the_length_that_a_condition_names():
 
 
 needs_scoring = pytest.mark.skipif(
-    not visqol_is_there(), reason="ViSQOL is not installed (fairwave[scoring])"
+    not is_visqol_installed(), reason="ViSQOL is not installed (fairwave[scoring])"
 )
 
 

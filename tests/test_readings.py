@@ -224,28 +224,28 @@ def test_what_decides_is_found_singly_in_pairs_and_by_a_tree_and_chance_is_not()
     assert told(lambda _: True).tree is None
 
 
-def about(reproduced, undecided, contradicted):
+def make_overview(reproduced, undecided, contradicted):
     return ClaimOverview(
         "S1", 100, reproduced, undecided, contradicted, "", deciding.ClaimDecision([], [], None), None
     )
 
 
 def test_verdicts_over_all_readings_say_what_happened():
-    assert about(1.0, 0.0, 0.0).verdict == "reproduced"
-    assert about(0.96, 0.04, 0.0).verdict == "reproduced"
-    assert about(0.7, 0.1, 0.2).verdict == "reproduced in most readings"
-    assert about(0.3, 0.3, 0.4).verdict == "hangs on the reading"
-    assert about(0.0, 0.0, 1.0).verdict == "contradicted in every reading"
-    assert about(0.0, 0.2, 0.8).verdict == "contradicted in most readings"
-    assert about(0.03, 0.07, 0.9).verdict == "contradicted in most readings"
-    assert about(0.1, 0.0, 0.9).verdict == "hangs on the reading"
-    assert about(0.0, 0.6, 0.4).verdict == "undecided"
-    assert about(0.3, 0.7, 0.0).verdict == "undecided"
-    assert about(0.04, 0.76, 0.2).verdict == "undecided"
+    assert make_overview(1.0, 0.0, 0.0).verdict == "reproduced"
+    assert make_overview(0.96, 0.04, 0.0).verdict == "reproduced"
+    assert make_overview(0.7, 0.1, 0.2).verdict == "reproduced in most readings"
+    assert make_overview(0.3, 0.3, 0.4).verdict == "hangs on the reading"
+    assert make_overview(0.0, 0.0, 1.0).verdict == "contradicted in every reading"
+    assert make_overview(0.0, 0.2, 0.8).verdict == "contradicted in most readings"
+    assert make_overview(0.03, 0.07, 0.9).verdict == "contradicted in most readings"
+    assert make_overview(0.1, 0.0, 0.9).verdict == "hangs on the reading"
+    assert make_overview(0.0, 0.6, 0.4).verdict == "undecided"
+    assert make_overview(0.3, 0.7, 0.0).verdict == "undecided"
+    assert make_overview(0.04, 0.76, 0.2).verdict == "undecided"
     # Neither a coin's share nor three of four is a clear majority.
-    assert about(0.55, 0.35, 0.1).verdict == "hangs on the reading"
-    assert about(0.55, 0.45, 0.0).verdict == "undecided"
-    assert about(0.0, 0.45, 0.55).verdict == "undecided"
+    assert make_overview(0.55, 0.35, 0.1).verdict == "hangs on the reading"
+    assert make_overview(0.55, 0.45, 0.0).verdict == "undecided"
+    assert make_overview(0.0, 0.45, 0.55).verdict == "undecided"
     assert Shares(4, 0.75, 0.0, 0.25).verdict == "hangs on the reading"
 
 

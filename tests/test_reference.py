@@ -10,11 +10,11 @@ from fairwave import _native, reference
 from fairwave.scenario import load
 
 
-def every_entry():
+def list_entries():
     return [(kind, name) for kind in reference.ONE for name in reference._names(kind) if kind != "studies"]
 
 
-@pytest.mark.parametrize(("kind", "name"), every_entry(), ids=str)
+@pytest.mark.parametrize(("kind", "name"), list_entries(), ids=str)
 def test_every_name_is_explained_with_an_example_that_is_sound(kind, name):
     found = (
         next(one for one in reference.entries(name) if one.kind == kind)
@@ -55,7 +55,7 @@ NEEDS = {"mark-ecnth": {"ecn": True}, "time-shift": {"scheduler": "ts-fifo", "cl
 """Further settings that a key requires or excludes."""
 
 
-def every_default():
+def list_defaults():
     """Each parameter with a default; parameters that laws share appear once."""
     seen = set()
     for kind in reference.SCHEMA:
@@ -86,7 +86,7 @@ def outcome(kind, name, set_to):
     return found.links.to_pylist(), found.flows.drop_columns("transport").to_pylist()
 
 
-@pytest.mark.parametrize(("kind", "name", "key", "default"), list(every_default()), ids=str)
+@pytest.mark.parametrize(("kind", "name", "key", "default"), list(list_defaults()), ids=str)
 def test_a_default_is_what_a_scenario_without_the_key_gets(kind, name, key, default):
     needs = NEEDS.get(key, {})
     left_out, told = (json.dumps(needs | more) for more in ({}, {key: default}))

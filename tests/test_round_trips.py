@@ -182,24 +182,24 @@ traffic = { kind = "voice", always-on = true, phase = "zero" }
         pl.col("kind").cast(pl.String), pl.col("name").cast(pl.String)
     )
 
-    def of(kind, name):
+    def select_series(kind, name):
         return series.filter((pl.col("kind") == kind) & (pl.col("name") == name))
 
     for name in ("ping", "up"):
-        assert of("group_round_trip_s", name).height == 20
-    assert of("group_mos", "call").height == 20
-    assert of("group_mos", "up").height == 0, "what is not defined has no row"
+        assert select_series("group_round_trip_s", name).height == 20
+    assert select_series("group_mos", "call").height == 20
+    assert select_series("group_mos", "up").height == 0, "what is not defined has no row"
     # The means over the bins of the window equal the run's means if bins have equal numbers of units.
     flows = row_of(results, "flows", group="call")
     window = pl.col("time_s") > 2.5
-    delay = of("group_delay_s", "call").filter(window)["value"].mean()
+    delay = select_series("group_delay_s", "call").filter(window)["value"].mean()
     assert delay == pytest.approx(flows["delay_mean_s"], rel=0.03)
-    goodput = of("group_goodput_bps", "up").filter(window)["value"].mean()
+    goodput = select_series("group_goodput_bps", "up").filter(window)["value"].mean()
     assert goodput == pytest.approx(row_of(results, "groups", group="up")["goodput_bps"], rel=0.02)
     link = row_of(results, "links", link="a>b")
-    wait = of("queueing_delay_s", "a>b").filter(window)["value"].mean()
+    wait = select_series("queueing_delay_s", "a>b").filter(window)["value"].mean()
     assert wait == pytest.approx(link["mean_wait_s"], rel=0.05)
-    assert of("group_loss", "call")["value"].max() <= 1
+    assert select_series("group_loss", "call")["value"].max() <= 1
     without = scenario.run(1)
     assert without.to_polars("flows").equals(results.to_polars("flows")), "recording changes nothing"
 

@@ -60,7 +60,7 @@ main()
 """
 
 
-def without_extras(*words):
+def run_without_extras(*words):
     return subprocess.run(
         [sys.executable, "-c", WITHOUT, *map(str, words)], capture_output=True, text=True, check=False
     )
@@ -77,11 +77,11 @@ def scenario(tmp_path):
 
 def test_without_extras_everything_else_works(scenario, tmp_path):
     for words in (("list",), ("check", scenario), ("run", scenario), ("explain", "voice")):
-        done = without_extras(*words)
+        done = run_without_extras(*words)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
     out = tmp_path / "out"
-    done = without_extras("compare", scenario, "--over", "udp,tfrc", "-n", 2, "--out", out)
+    done = run_without_extras("compare", scenario, "--over", "udp,tfrc", "-n", 2, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "No audio: " in done.stderr
     assert (out / "index.html").exists()
@@ -90,11 +90,13 @@ def test_without_extras_everything_else_works(scenario, tmp_path):
 def test_what_an_extra_brings_is_asked_for_with_the_command_that_installs_it(scenario, tmp_path):
     sound = tmp_path / "a.wav"
     sound.write_bytes(b"RIFF")
-    done = without_extras("compare", scenario, "--over", "udp", "--speech", sound, "--out", tmp_path / "out")
+    done = run_without_extras(
+        "compare", scenario, "--over", "udp", "--speech", sound, "--out", tmp_path / "out"
+    )
     assert done.returncode == 2
     assert "pip install 'fairwave[speech]'" in done.stderr
     clip = "flow.voice.traffic={ kind = 'video-trace', clip = 'bikes', layers = ['128 kb/s'] }"
-    done = without_extras("run", scenario, "--set", clip)
+    done = run_without_extras("run", scenario, "--set", clip)
     assert done.returncode == 2
     assert "pip install 'fairwave[video]'" in done.stderr
     script = f"{ABSENT}import fairwave; fairwave.load(sys.argv[1]).run().to_pandas()"

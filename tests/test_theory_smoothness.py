@@ -15,11 +15,11 @@ PAIRS = [(0.31, 0.875), (0.583, 0.75), (1.0, 0.5), (1.25, 0.25)]
 def test_the_papers_pairs_are_friendly_where_timeouts_decide_and_only_there(alpha, kept):
     assert theory.friendly_alpha(kept) == pytest.approx(alpha, rel=0.01)
 
-    def over_reno(loss):
+    def ratio_to_reno(loss):
         return theory.aimd_rate(loss, 0.1, 1.0, alpha=alpha, kept=kept) / theory.aimd_rate(loss, 0.1, 1.0)
 
-    assert over_reno(0.1) == pytest.approx(1, abs=0.05)
-    assert over_reno(1e-7) == pytest.approx((1 + kept) / 1.5, rel=0.01)
+    assert ratio_to_reno(0.1) == pytest.approx(1, abs=0.05)
+    assert ratio_to_reno(1e-7) == pytest.approx((1 + kept) / 1.5, rel=0.01)
 
 
 def test_a_window_of_64_segments_takes_32_round_trips_and_the_one_of_the_loss():

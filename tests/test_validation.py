@@ -24,7 +24,7 @@ from validation.verdict import Comparison, Estimate, compare
 needs_ns2 = pytest.mark.skipif(ns2.find() is None, reason=ns2.ABSENT)
 
 
-def one_hop(**changes: object) -> NsCase:
+def single_hop(**changes: object) -> NsCase:
     """A constant stream of 1000-byte packets, 0.4 Mb/s, over 1 Mb/s and 10 ms."""
     stream = NsFlow(
         name="stream[0]",
@@ -47,7 +47,7 @@ def one_hop(**changes: object) -> NsCase:
 
 @needs_ns2
 def test_a_stream_below_the_rate_arrives_whole() -> None:
-    run, _ = ns2.execute(one_hop())
+    run, _ = ns2.execute(single_hop())
     measures = measure_ns2(run)
     assert measures["goodput_steady_mbps/stream"] == pytest.approx(0.4, rel=0.002)
     assert measures["utilisation"] == pytest.approx(0.4, rel=0.002)
@@ -57,7 +57,7 @@ def test_a_stream_below_the_rate_arrives_whole() -> None:
 
 @needs_ns2
 def test_loss_on_the_wire_is_lost_after_transmission_and_is_no_drop() -> None:
-    case = one_hop()
+    case = single_hop()
     lossy = replace(case, links=(replace(case.links[0], loss=0.5), case.links[1]))
     run, _ = ns2.execute(lossy)
     measures = measure_ns2(run)
@@ -68,7 +68,7 @@ def test_loss_on_the_wire_is_lost_after_transmission_and_is_no_drop() -> None:
 
 @needs_ns2
 def test_overload_drops_the_excess_and_fills_the_queue_to_its_limit_less_one() -> None:
-    case = one_hop()
+    case = single_hop()
     flow = replace(case.flows[0], application_settings={"packetSize_": "1000", "rate_": "2000000"})
     run, _ = ns2.execute(replace(case, flows=(flow,)))
     measures = measure_ns2(run)
@@ -79,11 +79,13 @@ def test_overload_drops_the_excess_and_fills_the_queue_to_its_limit_less_one() -
 @needs_ns2
 def test_a_program_that_fails_says_what_ns2_said() -> None:
     with pytest.raises(ns2.NsError, match="NoSuch"):
-        ns2.execute(one_hop(links=(NsLink(0, 1, 1e6, 0.01, NsQueue("NoSuch", 50)), NsLink(1, 0, 1e6, 0.01))))
+        ns2.execute(
+            single_hop(links=(NsLink(0, 1, 1e6, 0.01, NsQueue("NoSuch", 50)), NsLink(1, 0, 1e6, 0.01)))
+        )
 
 
 def test_two_ways_to_one_destination_are_refused() -> None:
-    case = one_hop()
+    case = single_hop()
     links = (*case.links, NsLink(0, 1, 1e6, 0.02))
     other = replace(case.flows[0], forward=(2,))
     with pytest.raises(ValueError, match="destination"):
@@ -91,13 +93,13 @@ def test_two_ways_to_one_destination_are_refused() -> None:
 
 
 def test_the_timed_program_measures_nothing() -> None:
-    assert "snapshot" not in tcl(one_hop(plain=True))
+    assert "snapshot" not in tcl(single_hop(plain=True))
 
 
 def test_without_ns2_the_message_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ns2.NsError, match="Debian's package is `ns2`"):
-        ns2.execute(one_hop())
+        ns2.execute(single_hop())
 
 
 def test_jain_is_one_for_equals_and_one_nth_for_a_monopoly() -> None:
@@ -160,9 +162,9 @@ def test_a_reference_is_found_by_name_and_its_spread_becomes_an_interval(tmp_pat
 def test_what_ns2_printed_is_kept_and_not_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = measure_ns2(ns2.recall(one_hop(), tmp_path))
+    once = measure_ns2(ns2.recall(single_hop(), tmp_path))
     monkeypatch.setenv("PATH", "")
-    assert measure_ns2(ns2.recall(one_hop(), tmp_path)) == once
+    assert measure_ns2(ns2.recall(single_hop(), tmp_path)) == once
 
 
 ROOT = Path(__file__).parents[1]

@@ -205,9 +205,9 @@ def test_a_pair_with_a_gap_is_not_good():
         pair = network.PairRun(4, 4.2, 4.1, 4 - gaps, gaps, 0, 0.01, 0.02, 0.0, gaps, longest)
         return network.RunAnswer(pairs={("A", "B"): pair})
 
-    clean = network.together([run(0, 0.1), run(0, 0.2)])
+    clean = network.combine_runs([run(0, 0.1), run(0, 0.2)])
     assert clean.pairs["A", "B"].band == "good"
-    cut = network.together([run(0, 0.1), run(1, 2.0)])
+    cut = network.combine_runs([run(0, 0.1), run(1, 2.0)])
     assert (cut.pairs["A", "B"].band, cut.pairs["A", "B"].interrupted, cut.pairs["A", "B"].gap_s) == (
         "fair",
         1,

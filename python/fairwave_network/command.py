@@ -133,7 +133,7 @@ def _network(
     from fairwave_network import decomposing, trusting, wording
     from fairwave_network.failing import try_failures
     from fairwave_network.loads import warnings
-    from fairwave_network.measuring import together, whole
+    from fairwave_network.measuring import combine_runs, simulate_whole
     from fairwave_network.requiring import judged
     from fairwave_network.widening import try_widening
 
@@ -142,11 +142,11 @@ def _network(
     with claimed(out, "network", read.name, overwrite=overwrite) if out else nullcontext():
         keep = kept(out)
         links = decomposing.Decomposition(chosen, threads, keep or Memory()) if alone else None
-        as_whole = whole(chosen, threads=threads, keep=keep)
+        as_whole = simulate_whole(chosen, threads=threads, keep=keep)
         answers = links.answer if links else as_whole
         words = f"{read.name}, link by link" if alone else f"{read.name} × {len(chosen)}"
         with console.progress(words, quiet=json) as progress:
-            found = replace(together(answers([read], progress)[0]), relevance=relevance)
+            found = replace(combine_runs(answers([read], progress)[0]), relevance=relevance)
         with console.progress("wider links", quiet=json) as progress:
             widened = try_widening(read, found, answers, widen, progress=progress) if widen else []
         failed = []
@@ -156,7 +156,7 @@ def _network(
         errors = None
         if trust:
             with console.progress(f"{read.name} × {len(chosen)}", quiet=json) as progress:
-                errors = trusting.compared(found, together(as_whole([read], progress)[0]))
+                errors = trusting.compared(found, combine_runs(as_whole([read], progress)[0]))
         if out is not None:
             _leave(read, found, widened, failed, failures or "", chosen, out, errors)
     required = judged(wanted, found, failed)

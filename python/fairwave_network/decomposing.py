@@ -178,12 +178,14 @@ class Decomposition:
         if not runs:
             return []
 
-        def told(done: float, of: int) -> None:
+        def report_progress(done: float, of: int) -> None:
             if progress is not None:
                 progress(done / max(of, 1) * len(networks), len(networks))
 
         begin = time.process_time()
-        tables = replicate(runs, threads=self.threads, keep=self.keep, progress=told if progress else None)
+        tables = replicate(
+            runs, threads=self.threads, keep=self.keep, progress=report_progress if progress else None
+        )
         self.tasks += len(runs)
         self.spent_s += time.process_time() - begin
         count = len(self.seeds)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairwave import ScenarioError
 from fairwave_network import language, units
-from fairwave_network.measuring import NetworkAnswer, together
+from fairwave_network.measuring import NetworkAnswer, combine_runs
 from fairwave_network.routing import Routes
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def try_failures(
     every = list_failures(network, kind)
     made = [scenario_of(network, table) if at_once else rerouted(network, links) for _, links, table in every]
     found = [
-        Failure(name, links, together(runs))
+        Failure(name, links, combine_runs(runs))
         for (name, links, _), runs in zip(every, answers(made, progress), strict=True)
     ]
     return sorted(found, key=lambda one: (one.answer.mos.mean, one.name))

@@ -206,18 +206,20 @@ def run(
         part = scenarios[first : first + at_once]
         before = first * len(seeds)
 
-        def told(done: float, _: int, before: int = before) -> None:
+        def report_progress(done: float, _: int, before: int = before) -> None:
             if progress is not None:
                 progress(min(before + done, total), total)
 
         jobs = [(scenario.native, seed) for scenario in part for seed in seeds]
-        several = replicate(jobs, threads=threads, keep=keep, progress=told if progress is not None else None)
+        several = replicate(
+            jobs, threads=threads, keep=keep, progress=report_progress if progress is not None else None
+        )
         made = [measure_run(network, tables) for tables in several]
         answers += [made[at : at + len(seeds)] for at in range(0, len(made), len(seeds))]
     return answers
 
 
-def whole(seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None = None) -> Answers:
+def simulate_whole(seeds: Sequence[int], *, threads: int | None = None, keep: Keep | None = None) -> Answers:
     """Returns a function that simulates each network as a whole."""
 
     def answers(networks: Sequence[Network], progress: Progress | None) -> list[list[RunAnswer]]:
@@ -296,7 +298,7 @@ class NetworkAnswer:
         return interval([run_.mos for run_ in self.runs]).clip(MOS)
 
 
-def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
+def combine_runs(runs: Sequence[RunAnswer]) -> NetworkAnswer:
     """Combines the results of several seeds."""
     scale = scale_of("mos")
     assert scale is not None
@@ -306,8 +308,8 @@ def together(runs: Sequence[RunAnswer]) -> NetworkAnswer:
         calls = sum(one.calls for one in several)
         interrupted = sum(one.interrupted for one in several)
         gap_s = max(one.gap_s for one in several)
-        told = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s:.2f} s"
-        mos = held(interval([one.mos for one in several]).clip(MOS), told if interrupted else "")
+        words = f"{interrupted} of {calls} calls have a gap above {GAP_S:g} s, the longest {gap_s:.2f} s"
+        mos = held(interval([one.mos for one in several]).clip(MOS), words if interrupted else "")
         mean = {
             name: float(np.nanmean([getattr(one, name) for one in several]))
             for name in ("loss", "delay_s", "p95_s")

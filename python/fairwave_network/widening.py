@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fairwave.measuring.statistics import interval
-from fairwave_network.measuring import NetworkAnswer, together
+from fairwave_network.measuring import NetworkAnswer, combine_runs
 
 if TYPE_CHECKING:
     from fairwave.measuring.statistics import Interval
@@ -85,5 +85,5 @@ def try_widening(
         better = sum(
             new.calls["good"] - old.calls["good"] for new, old in zip(runs, answer.runs, strict=True)
         )
-        found.append(Widened(name, wide.rates()[name], mos, good, better / len(runs), together(runs)))
+        found.append(Widened(name, wide.rates()[name], mos, good, better / len(runs), combine_runs(runs)))
     return sorted(found, key=lambda one: (-one.mos.mean, one.link))

@@ -1,6 +1,6 @@
 """Audible calls of a comparison: one recording, carried packet by packet through each alternative.
 
-`fairwave_speech` does the coding, playout and concealment. `fairwave_report.heard` chooses the call.
+`fairwave_speech` does the coding, playout and concealment. `fairwave_report.recorded_call` chooses the call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fairwave.results import Results
     from fairwave.runs.replication import Progress
-    from fairwave_report.heard import RecordedCall
+    from fairwave_report.recorded_call import RecordedCall
     from fairwave_speech import Playout, RenderedCall
 
 SCORED = 2
@@ -118,7 +118,7 @@ def _notes(
 ) -> tuple[list[str], RatingPair | None]:
     """Returns the notes next to a clip, about the whole call, and its two ratings if it has both."""
     from fairwave_speech import SpeechError
-    from fairwave_speech.score import visqol, visqol_is_there
+    from fairwave_speech.score import is_visqol_installed, visqol
 
     counts = call.counts
     shares = {fate: 100 * count / sum(counts.values()) for fate, count in counts.items()}
@@ -134,7 +134,7 @@ def _notes(
         notes.append(f"E-model R {rating:.0f}{end}, MOS {opinion:.2f}")
     if row.height and row["quality_note"][0]:
         notes.append(str(row["quality_note"][0]))
-    if not visqol_is_there() or not counts["played"]:
+    if not is_visqol_installed() or not counts["played"]:
         return notes, None
     try:
         score = visqol(call.reference, call.samples, most=SCORED).mos

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from fairwave.results import Results
     from fairwave_report.figures import Drawing
-    from fairwave_report.heard import RecordedCall
     from fairwave_report.listening import Clip
+    from fairwave_report.recorded_call import RecordedCall
 
 
 def table_view(found: Sequence[MeasureLine]) -> TableView:
@@ -97,7 +97,7 @@ def draw(results: Results, found: Sequence[MeasureLine], axis: str, folder: Path
                     caption=f"One bar per {axis}. Bars start at the measure's minimum. Error bars are 95 % intervals, "
                     f"cut at the ends of the measure. Panels of the same measure and size share their axis.{fits}"
                     + (f" Zero in every run, and left out: {', '.join(none)}." if none else ""),
-                    alt=f"{title}. {drawing.told(panels)}",
+                    alt=f"{title}. {drawing.describe_panels(panels)}",
                 )
             )  # fmt: skip
     return drawings
@@ -192,7 +192,7 @@ def write(
     Returns:
         The page.
     """
-    counted = heard.whole(results) if heard is not None else results
+    counted = heard.merge_group(results) if heard is not None else results
     chosen = list(found) if found is not None else lines(counted, axis, group)
     answer = judge_comparison(chosen, axis, group, counted, key)
     replications = len(results.provenance.seeds)

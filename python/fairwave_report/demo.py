@@ -91,7 +91,7 @@ def asked(question: Question, out: Path, replications: int) -> tuple[Part, Prove
     with console.progress(f"{question.title} {len(changes)} alternatives × {replications}") as progress:
         grid = Grid("compare", made, {question.axis: changes})
         results = grid.run(range(1, replications + 1), keep=kept(folder), progress=progress)
-    whole = heard.whole(results) if heard is not None else results
+    whole = heard.merge_group(results) if heard is not None else results
     found = lines(whole, question.axis, question.group)
     clips: list[Any] = []
     if heard is not None:

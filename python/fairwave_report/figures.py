@@ -433,7 +433,7 @@ LONGEST = 900
 """Greatest length of a picture's description, in characters. Longer ones refer to the numbers below the picture."""
 
 
-def told(panels: Sequence[Panel]) -> str:
+def describe_panels(panels: Sequence[Panel]) -> str:
     """Describes panels for readers who cannot see them: each bar's mean, and the first and last value of each line."""
     import polars as pl
 

@@ -303,7 +303,7 @@ def draw_curves(
             caption="Means over the runs of each point with 95 % intervals. "
             + ("An axis that does not begin at the measure's minimum fits the values."
                if any(panel.kind == "dot" or not panel.y_from_zero for panel in panels) else ""),
-            alt=drawing.told(panels),
+            alt=drawing.describe_panels(panels),
             chart=chart.chart_panels(panels),
         )  # fmt: skip
 

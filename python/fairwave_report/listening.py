@@ -72,12 +72,12 @@ def places(said: ArrayLike, heard: ArrayLike) -> Places:
     return tuple((round(float(x[at]), 4), round(float(y[at]), 4)) for at in sorted(kept))
 
 
-def heard_at(line: Places, said_s: float) -> float:
+def to_recording(line: Places, said_s: float) -> float:
     """Converts seconds of the original to seconds of a recording."""
     return float(np.interp(said_s, *_columns(line))) if line else said_s
 
 
-def said_at(line: Places, heard_s: float) -> float:
+def to_original(line: Places, heard_s: float) -> float:
     """Converts seconds of a recording to seconds of the original."""
     said, heard = _columns(line) if line else ([heard_s], [heard_s])
     return float(np.interp(heard_s, heard, said))

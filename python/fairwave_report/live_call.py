@@ -301,9 +301,9 @@ def _truth(sides: Sequence[CallSide]) -> TableView:
 
 
 def _visqol(sound: AlignedRecording) -> float | None:
-    from fairwave_speech.score import visqol, visqol_is_there
+    from fairwave_speech.score import is_visqol_installed, visqol
 
-    if not visqol_is_there():
+    if not is_visqol_installed():
         return None
     try:
         return visqol(sound.reference, sound.heard).mos

@@ -128,7 +128,7 @@ def _curves(
             canvas, folder, "overlay", pl.concat(numbers, how="vertical_relaxed"), results.provenance,
             title="Laid over each other",
             caption=f"One curve per {name}: means over runs with 95 % intervals.",
-            alt=drawing.told(panels),
+            alt=drawing.describe_panels(panels),
             chart=chart.chart_panels(panels),
         )  # fmt: skip
 

@@ -27,12 +27,12 @@ from fairwave_report.call import clips
 from fairwave_report.call import render_run as listened
 from fairwave_report.comparison import write as write_comparison
 from fairwave_report.grids import write_sweep
-from fairwave_report.heard import RecordedCall
 from fairwave_report.limits import write_find
 from fairwave_report.measured import write_line
 from fairwave_report.overlay import write_overlay
 from fairwave_report.page import TableView
 from fairwave_report.plotting import figure
+from fairwave_report.recorded_call import RecordedCall
 from fairwave_report.single import draw_live, to_draw
 from fairwave_report.video import show as shown
 from fairwave_speech import Adaptive, Fixed, Neteq, SpeechError
@@ -164,7 +164,7 @@ def drawn(
     One run is repeated for the figures, unless `run` is given. The page lists the relevant defaults. With `doubted`, it
     names those that would change the verdict.
     """
-    results = heard.whole(saved) if heard is not None else saved
+    results = heard.merge_group(saved) if heard is not None else saved
     buffer = written_playout(groups(read)[heard.group]) if heard is not None else None
     clips, said = listened(heard, saved, seed, buffer) if heard is not None else ([], [])
     tables, notes = [], []

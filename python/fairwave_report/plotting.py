@@ -343,7 +343,7 @@ def _time(asked: Asked, kind: str) -> None:
         drawing.draw_panels(canvas, panels)
         drawing.save(
             canvas, Path(), "time", pl.concat(numbers), asked.results.provenance,
-            title="Over time", caption="Means over runs with 95 % intervals.", alt=drawing.told(panels),
+            title="Over time", caption="Means over runs with 95 % intervals.", alt=drawing.describe_panels(panels),
         )  # fmt: skip
 
 

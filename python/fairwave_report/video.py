@@ -34,20 +34,20 @@ class ViewedClip:
 
     Attributes:
         title: Flow and clip.
-        told: Its quality, a line.
+        summary: Its quality, a line.
         drawing: Quality and layers over time.
         mp4: The page's video, smaller than the file in the folder.
         file: The file in the folder.
     """
 
     title: str
-    told: str
+    summary: str
     drawing: drawing.Drawing
     mp4: bytes
     file: Path
 
     def __str__(self) -> str:
-        return f"{self.title}: {self.told}: {self.file}"
+        return f"{self.title}: {self.summary}: {self.file}"
 
 
 def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> ViewedClip:
@@ -91,12 +91,12 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
         drawn = draw(results, group, traffic["clip"], source, seconds, folder)
     means = frames.select(pl.col("psnr_db", "ssim", "layers_decoded").mean()).row(0, named=True)
     frozen = (frames["layers_decoded"] == 0).sum()
-    told = (
+    summary = (
         f"PSNR {means['psnr_db']:.1f} dB, SSIM {means['ssim']:.3f}, {means['layers_decoded']:.2f} of "
         f"{len(source.versions)} layers, {frozen} of {frames.height} frames frozen"
     )
     file = out / f"{group}-received.mp4"
-    return ViewedClip(f"{group}[0], clip {traffic['clip']}", told, drawn, mp4, file)
+    return ViewedClip(f"{group}[0], clip {traffic['clip']}", summary, drawn, mp4, file)
 
 
 def tabulate_frames(watched: ReceivedClip, quality: Quality) -> pl.DataFrame:

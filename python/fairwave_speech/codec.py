@@ -115,7 +115,7 @@ STAND_IN = "g711u"
 """Codec that replaces unavailable ones."""
 
 
-def heard_as(name: str, frame: int) -> tuple[str, str]:
+def audible_codec(name: str, frame: int) -> tuple[str, str]:
     """The codec for the sound of a scenario's call: the same one if these libraries have encoder and decoder.
 
     Args:
@@ -128,7 +128,7 @@ def heard_as(name: str, frame: int) -> tuple[str, str]:
     if name == "g711":
         return STAND_IN, ""
     coder = CODERS.get(name)
-    if coder is None or not coder.is_there:
+    if coder is None or not coder.is_available:
         return STAND_IN, f"no coder for {name} here"
     if frame % coder.frame:
         packet, own = (1e3 * samples / RATE for samples in (frame, coder.frame))

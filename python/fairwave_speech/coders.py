@@ -61,7 +61,7 @@ class Coder:
     payload_per_sample = 0
 
     @property
-    def is_there(self) -> bool:
+    def is_available(self) -> bool:
         """Whether the installed libraries encode and decode it."""
         return _has_both_directions(self.library)
 

@@ -21,8 +21,8 @@ from fairwave_speech.digits import Reading, digit_recordings, reading, sentences
 from fairwave_speech.errors import SpeechError
 from fairwave_speech.fetch import Recordings
 from fairwave_speech.playout import Fixed
-from fairwave_speech.recognise import HeardCall, accuracy
-from fairwave_speech.score import segmental_snr_db, visqol, visqol_is_there
+from fairwave_speech.recognise import ReadingCall, accuracy
+from fairwave_speech.score import is_visqol_installed, segmental_snr_db, visqol
 from fairwave_speech.script import Script, script
 from fairwave_speech.voices import VOICES, synthetic_digits
 
@@ -73,7 +73,7 @@ def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[
     readings = [reading(sentences(voice, count, seed)) for seed in range(replications)]
     prompt = script(Recordings().prompt(), talk="all")
     calls = [
-        HeardCall(lossy_call(said.script, loss, concealment, seed), said)
+        ReadingCall(lossy_call(said.script, loss, concealment, seed), said)
         for loss, concealment in conditions
         for seed, said in enumerate(readings)
     ]
@@ -82,7 +82,7 @@ def rows(replications: int = REPLICATIONS, count: int = SENTENCES) -> list[dict[
     for index, (loss, concealment) in enumerate(conditions):
         mine = found[index * replications : (index + 1) * replications]
         heard = [lossy_call(prompt, loss, concealment, seed, units=400) for seed in range(replications)]
-        scores = [visqol(call.reference, call.samples).mos for call in heard] if visqol_is_there() else []
+        scores = [visqol(call.reference, call.samples).mos for call in heard] if is_visqol_installed() else []
         table.append(
             {
                 "lost units": f"{100 * loss:g} %",
@@ -117,7 +117,7 @@ def voice_rows(replications: int = 3, count: int = SENTENCES, loss: float = 0.1)
         for name, voice in speakers.items()
     }
     calls = [
-        HeardCall(lossy_call(said.script, lost, concealment, seed), said)
+        ReadingCall(lossy_call(said.script, lost, concealment, seed), said)
         for several in readings.values()
         for lost, concealment in conditions
         for seed, said in enumerate(several)

@@ -61,7 +61,7 @@ def _library() -> ctypes.CDLL | None:
     return None
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     """Whether libopus is installed."""
     return _library() is not None
 

@@ -67,7 +67,7 @@ class Recogniser:
 
 
 @dataclass(frozen=True)
-class HeardCall:
+class ReadingCall:
     """A call that carried a reading.
 
     Attributes:
@@ -88,7 +88,7 @@ class HeardCall:
 
 
 def accuracy(
-    calls: Sequence[HeardCall], workers: int | None = None, model: Path | None = None
+    calls: Sequence[ReadingCall], workers: int | None = None, model: Path | None = None
 ) -> list[Alignment]:
     """Recognise every sentence of every call, and count errors.
 

@@ -49,7 +49,7 @@ class VisqolScore:
     clips: tuple[float, ...]
 
 
-def visqol_is_there() -> bool:
+def is_visqol_installed() -> bool:
     """Whether ViSQOL and the runtime of its model are installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("visqol", "ai_edge_litert"))
 

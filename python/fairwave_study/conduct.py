@@ -381,7 +381,7 @@ def _draw(figure: Figure, data: Data, folder: Path, provenance: Provenance) -> D
         return drawing.save(
             canvas, folder, figure.id, pl.concat(parts, how="vertical_relaxed"), provenance,
             title=figure.title, caption=figure.caption, source=figure.source,
-            alt=f"{_alt(figure)}. {drawing.told(panels)}",
+            alt=f"{_alt(figure)}. {drawing.describe_panels(panels)}",
             chart=chart.chart_panels(panels),
         )  # fmt: skip
 

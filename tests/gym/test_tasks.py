@@ -12,7 +12,7 @@ from fairwave.gym.task import default
 EXAMPLE = Path(__file__).parents[2] / "examples" / "gym" / "call-task.toml"
 
 
-def of(**vary):
+def make_task(**vary):
     return gym.Task.create(
         default("rate").scenario, vary={key.replace("__", "."): value for key, value in vary.items()}
     )

@@ -12,7 +12,7 @@ from scenarios import CALLS
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left_behind():
+def remove_custom_measures():
     """Removes custom measures, because they appear everywhere and other tests must not see them."""
     yield
     for name in list(measures.OWN):

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def nothing_is_left_behind():
+def remove_custom_measures():
     """Removes custom measures, because they appear everywhere and other tests must not see them."""
     yield
     for name in list(measures.OWN):
@@ -24,7 +24,7 @@ def nothing_is_left_behind():
 
 
 def test_every_python_skeleton_passes_its_test_and_runs(
-    tmp_path, monkeypatch, capsys, nothing_is_left_behind
+    tmp_path, monkeypatch, capsys, remove_custom_measures
 ):
     for kind in KINDS:
         module = f"my_{kind.replace('-', '_')}"

@@ -14,7 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "extend.md"
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left_behind():
+def remove_custom_measures():
     """Removes custom measures, because they appear everywhere and other tests must not see them."""
     yield
     for name in list(measures.OWN):

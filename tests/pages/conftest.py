@@ -62,7 +62,7 @@ def make_pages(folder):
     scenario = folder / "calls.toml"
     scenario.write_text(CALLS.replace('"6 s"', '"14 s"').replace("300 kb/s", "240 kb/s"), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
+        patch.setattr("fairwave_speech.score.is_visqol_installed", lambda: False)
         said = recording(folder / "said.wav")
         words = ("compare", scenario, "--over", "udp,tcp/reno", "-n", 3, "--speech", said)
         assert command(*words, "--out", folder / "compare") == 0

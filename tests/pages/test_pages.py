@@ -130,7 +130,7 @@ def test_every_assumption_that_a_study_varies_is_told_as_a_factor(name):
 @pytest.mark.slow
 def test_the_page_of_the_demo_can_be_mailed(tmp_path, monkeypatch):
     """With the demo's scenario and alternatives, and an incompressible recording."""
-    monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
+    monkeypatch.setattr("fairwave_speech.score.is_visqol_installed", lambda: False)
     scenario = Path(__file__).parents[2] / "examples" / "contested-call.toml"
     words = (
         "--over",

@@ -11,8 +11,8 @@ import pytest
 
 from fairwave_report import embedding
 from fairwave_report.call import RatingPair, parted
-from fairwave_report.figures import Panel, for_page, told
-from fairwave_report.listening import NEAR_S, heard_at, places, said_at
+from fairwave_report.figures import Panel, describe_panels, for_page
+from fairwave_report.listening import NEAR_S, places, to_original, to_recording
 
 
 def test_a_recording_that_says_everything_later_has_two_places():
@@ -26,16 +26,16 @@ def test_places_keep_near_to_every_unit_and_lead_back():
     heard = np.cumsum(np.where(draw.random(len(said)) < 0.1, draw.uniform(0, 0.2, len(said)), 0.02))
     line = places(said, heard)
     assert len(line) < len(said)
-    assert [heard_at(line, at) for at in said] == pytest.approx(heard, abs=NEAR_S + 1e-4)
+    assert [to_recording(line, at) for at in said] == pytest.approx(heard, abs=NEAR_S + 1e-4)
     for at in np.linspace(0, 19.9, 50):
-        assert said_at(line, heard_at(line, at)) == pytest.approx(at, abs=0.02)
+        assert to_original(line, to_recording(line, at)) == pytest.approx(at, abs=0.02)
 
 
 def test_units_that_were_never_played_do_not_make_time_run_back():
     line = places([0, 1, 2, 3], [0.0, 2.0, 1.5, 4.0])
     assert all(later[1] >= earlier[1] for earlier, later in pairwise(line))
     assert places([], []) == ()
-    assert heard_at((), 3.0) == said_at((), 3.0) == 3.0
+    assert to_recording((), 3.0) == to_original((), 3.0) == 3.0
 
 
 def wav(samples):
@@ -112,9 +112,9 @@ def test_pictures_are_told_by_their_numbers():
         "loss (%)",
         "",
     )
-    assert told([bars, lines]) == "MOS: UDP 3.5, Vegas 1.25. loss (%): UDP 1 at 10, 2 at 20"
+    assert describe_panels([bars, lines]) == "MOS: UDP 3.5, Vegas 1.25. loss (%): UDP 1 at 10, 2 at 20"
     many = Panel(summary(*((x, f"s{x}", 1.0, 0, 2) for x in range(200))), "x", "name", "y", "")
-    assert told([many]).endswith("; and more, in the numbers")
+    assert describe_panels([many]).endswith("; and more, in the numbers")
 
 
 def test_pictures_within_one_page_do_not_share_names():

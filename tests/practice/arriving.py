@@ -55,7 +55,7 @@ def _blocked(load: float, lines: int, lengths: str) -> float:
     return 100 * outcome.share("refused", "transfers", "completions")
 
 
-def _at_once() -> list[tuple[float, int]]:
+def _time_by_calls() -> list[tuple[float, int]]:
     """Time with each number of calls after the warm-up, over an hour and a half, without a limit."""
     outcome = _called(8, None, 5_500)
     begins, ends = outcome.values("flows", "start_s"), outcome.values("flows", "stop_s")
@@ -66,12 +66,12 @@ def _at_once() -> list[tuple[float, int]]:
 
 
 def _mean_at_once() -> float:
-    there = _at_once()
+    there = _time_by_calls()
     return sum(time * count for time, count in there) / sum(time for time, _ in there)
 
 
 def _often_beyond(most: int) -> float:
-    there = _at_once()
+    there = _time_by_calls()
     return 100 * sum(time for time, count in there if count > most) / sum(time for time, _ in there)
 
 

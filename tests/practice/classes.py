@@ -152,7 +152,7 @@ def _buckets() -> Iterator[Situation]:
     )  # fmt: skip
 
 
-def _around(failover: str | None) -> Outcome:
+def _run_failover(failover: str | None) -> Outcome:
     def way(start: str, end: str, delay: str) -> Table:
         return {"from": start, "to": end, "rate": "100 Mb/s", "delay": delay}
 
@@ -178,10 +178,10 @@ def _routes() -> Iterator[Situation]:
             f"class/failover-{failover or 'never'}".replace(" ", "-"),
             f"100 packets per second; their link is down for 20 s, routes change {words}: packets lost", "packets",
             *near(100 * seconds, 1), "what is sent until the way around is taken; back again nothing is lost",
-            lambda failover=failover: _around(failover).total("flows", "lost"),  # type: ignore[misc]
+            lambda failover=failover: _run_failover(failover).total("flows", "lost"),  # type: ignore[misc]
         )  # fmt: skip
     yield Situation(
         "class/failover-delay", "The same with 2 s: the longest delay", "ms",
         *near(1 + 40 + 1 + 0.032, 0.001), "the way around: 1 + 20 + 20 + 1 ms, and four transmissions of 8 µs",
-        lambda: 1e3 * _around("2 s").total("flows", "delay_max_s"),
+        lambda: 1e3 * _run_failover("2 s").total("flows", "delay_max_s"),
     )  # fmt: skip

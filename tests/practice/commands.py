@@ -62,13 +62,13 @@ def status(command: str, *words: str, about: tuple[Table, ...] = (scenario(),)) 
     return _ran(command, tuple(map(json.dumps, about)), words)[0]
 
 
-def told(command: str, *words: str, about: tuple[Table, ...] = (scenario(),)) -> Any:
+def run_document(command: str, *words: str, about: tuple[Table, ...] = (scenario(),)) -> Any:
     """The JSON document of a command."""
     return json.loads(_ran(command, tuple(map(json.dumps, about)), (*words, "--json"))[1])
 
 
 def _found(*words: str, about: Table | None = None) -> Any:
-    return told("find", *words, about=(about or scenario(),))
+    return run_document("find", *words, about=(about or scenario(),))
 
 
 def _size(region: Table) -> int:
@@ -151,7 +151,7 @@ def _versions() -> Iterator[Situation]:
     yield Situation(
         "command/cost", "A path of 30 ms instead of 10: what the delay costs next to the baseline", "ms", *near(20, 0.01),
         "propagation, the rest cancels under the same seeds",
-        lambda: told("run", *words, "delay.a <= baseline + 21", about=(new, old))["requirements"][0]["mean"],
+        lambda: run_document("run", *words, "delay.a <= baseline + 21", about=(new, old))["requirements"][0]["mean"],
     )  # fmt: skip
     yield Situation(
         "command/cost-allowed", "Exit status: 21 ms more are allowed", "", *exactly(HOLDS), "20 < 21",
@@ -165,7 +165,7 @@ def _versions() -> Iterator[Situation]:
         "command/differences", "Another delay and another rate: keys in which the scenarios differ", "", *exactly(2),
         "the two that were changed",
         lambda: len(
-            told("compare", "-n", "2", about=(old, scenario(rate="2 Mb/s", delay="30 ms")))["differences"]
+            run_document("compare", "-n", "2", about=(old, scenario(rate="2 Mb/s", delay="30 ms")))["differences"]
         ),
     )  # fmt: skip
     yield Situation(

@@ -74,7 +74,7 @@ def _sizes() -> Iterator[Situation]:
     for preset, segment, header, little in ((None, 1448, 52, 52), ("rfc", 1000, 40, 40)):
         shown, name = ("a bare tcp/cubic", "bare") if preset is None else ("tcp/cubic by the RFCs", preset)
 
-        def per_packet(way: str, preset: str | None = preset) -> float:
+        def bytes_per_packet(way: str, preset: str | None = preset) -> float:
             return _bulk(preset).share("wire_departed", "departures", "links", link=way)
 
         yield Situation(
@@ -83,7 +83,7 @@ def _sizes() -> Iterator[Situation]:
             "B",
             *exactly(segment + header),
             f"{segment} of payload and {header} of headers",
-            partial(per_packet, "a>b"),
+            partial(bytes_per_packet, "a>b"),
         )
         yield Situation(
             f"default/{name}-acknowledgement",
@@ -91,7 +91,7 @@ def _sizes() -> Iterator[Situation]:
             "B",
             *exactly(little),
             "IPv4 20, TCP 20" + (", timestamps 12" if little == 52 else ""),
-            partial(per_packet, "b>a"),
+            partial(bytes_per_packet, "b>a"),
         )
         yield Situation(
             f"default/{name}-goodput", f"A file over {shown} on 10 Mb/s: goodput", "Mb/s",

@@ -21,7 +21,7 @@ LINUX: Table = {"name": "tcp/sack", "preset": "linux"}
 def situations() -> Iterator[Situation]:
     """Every situation of this area."""
     yield from _rounds()
-    yield from _over_links()
+    yield from _links()
     yield from _repaired()
 
 
@@ -99,7 +99,7 @@ def filled(segments: int, round_trip: float, rate: float) -> float:
     return begin + left * segment + round_trip / 2
 
 
-def _over_links() -> Iterator[Situation]:
+def _links() -> Iterator[Situation]:
     for segments, round_trip, rate in ((1000, 100, 10), (200, 20, 2), (100, 50, 100)):
         yield Situation(
             f"finish/link-{rate}", f"A file of {segments} segments over {rate} Mb/s with room for all of it, round trip {round_trip} ms", "ms",

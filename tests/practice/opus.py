@@ -118,11 +118,11 @@ def situations() -> Iterator[Situation]:
     yield Situation(
         "opus/better-than-telephone", "Opus at 32 kb/s next to G.711, nothing lost, 100 ms: MOS gained", "",
         *between(0.15, 0.02, 0.5), "G.107.1: wideband speech exceeds the narrowband maximum",
-        _over_g711,
+        _gain_over_g711,
     )  # fmt: skip
 
 
-def _over_g711() -> float:
+def _gain_over_g711() -> float:
     return mos(path=10, ear=EAR, codec="opus-32") - mos(path=10, ear=EAR)
 
 

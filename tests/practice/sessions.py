@@ -86,7 +86,7 @@ def _repairs() -> Iterator[Situation]:
     )  # fmt: skip
 
 
-def _beside_cubic(discipline: str) -> float:
+def _delay_with_cubic(discipline: str) -> float:
     wire = link("5 Mb/s", "20 ms") | {"queue": {"discipline": discipline, "capacity": {"packets": 400}}}
     call = flow("call", WEBRTC, SPEECH)
     outcome = ran(wire, [call, flow("bulk", "tcp/cubic", "bulk")], 40, warmup="10 s")
@@ -97,10 +97,10 @@ def _company() -> Iterator[Situation]:
     yield Situation(
         "session/cubic-fq-codel", "Speech of 58 kb/s next to CUBIC on 5 Mb/s, FQ-CoDel: mouth to ear", "ms",
         *between(90, 40, 150), "RFC 8290 §5.1: a sparse flow waits for a packet or two; ITU-T G.114: below 150 ms",
-        lambda: _beside_cubic("fq-codel"),
+        lambda: _delay_with_cubic("fq-codel"),
     )  # fmt: skip
     yield Situation(
         "session/cubic-drop-tail", "The same with drop-tail and room for 400 packets: mouth to ear", "ms",
         *about(600, 0.5), "400 packets × 1500 B at 5 Mb/s take up to 960 ms, half of that in the mean at least",
-        lambda: _beside_cubic("drop-tail"),
+        lambda: _delay_with_cubic("drop-tail"),
     )  # fmt: skip

@@ -28,7 +28,7 @@ def situations() -> Iterator[Situation]:
     """Every situation of this area."""
     yield from _max_min()
     yield from _parking_lot()
-    yield from _by_chance()
+    yield from _random_sharing()
     yield from _way_back()
     yield from _buffers()
 
@@ -146,7 +146,7 @@ def _sharing_a_queue() -> float:
     return sum(sum(one < 0.75 * median(run) for one in run) for run in runs) / len(runs)
 
 
-def _by_chance() -> Iterator[Situation]:
+def _random_sharing() -> Iterator[Situation]:
     expected = FLOWS * (1 - (1 - 1 / QUEUES) ** (FLOWS - 1))
     yield Situation(
         "share/hash", "A hundred streams on FQ-CoDel's 1024 queues, each offered twice its part: those that get less as they share a queue", "flows",
@@ -167,7 +167,7 @@ def _rate(outcome: Outcome) -> float:
     return outcome.mean("flows", "goodput_bps") / 1e6
 
 
-def _beside_upload(discipline: str) -> float:
+def _download_rate(discipline: str) -> float:
     """Mb/s of a download of window 20 over 10 Mb/s and 40 ms with acknowledgements behind an upload on 1 Mb/s."""
     up = {"discipline": discipline, "capacity": {"bytes": 50_000}}
     wire = link("10 Mb/s", "20 ms", reverse={"rate": "1 Mb/s", "queue": up, "loss": {"model": "none"}})
@@ -191,12 +191,12 @@ def _way_back() -> Iterator[Situation]:
     yield Situation(
         "share/upload", "A download of window 20, round trip 40 ms, whose acknowledgements wait behind a full buffer of 50 kB before 1 Mb/s: goodput", "Mb/s",
         *about(20 * 8e-3 / (0.04 + 0.4 + 0.008), 0.1), "W/RTT: 40 ms, 400 ms of queue and a packet in transmission",
-        partial(_beside_upload, "drop-tail"),
+        partial(_download_rate, "drop-tail"),
     )  # fmt: skip
     yield Situation(
         "share/upload-fair", "The same with FQ-CoDel before the 1 Mb/s: goodput", "Mb/s",
         *between(20 * 8e-3 / (0.04 + 0.004), 20 * 8e-3 / (0.04 + 0.012), 20 * 8e-3 / 0.04), "W/RTT: an acknowledgement waits for a packet in transmission, 8 ms, at most",
-        partial(_beside_upload, "fq-codel"),
+        partial(_download_rate, "fq-codel"),
     )  # fmt: skip
 
 

@@ -43,13 +43,13 @@ def switch(threshold: int) -> Table:
     }  # fmt: skip
 
 
-def _behind(flows: int, transport: Table = DCTCP) -> Outcome:
+def _run_switch(flows: int, transport: Table = DCTCP) -> Outcome:
     wire = link("100 Mb/s", "2 ms", queue=switch(THRESHOLD))
     return ran(wire, flow("files", transport, "bulk", count=flows), 6, hosts=IN_STEP, warmup="2 s")
 
 
 def _queue(flows: int, column: str) -> float:
-    return _behind(flows).mean("links", column, link="a>b")
+    return _run_switch(flows).mean("links", column, link="a>b")
 
 
 def amplitude(flows: int) -> float:
@@ -84,7 +84,7 @@ def _dctcp() -> Iterator[Situation]:
     yield Situation(
         "switch/marked", "One flow: share of packets that are marked", "%",
         *about(100 * marked_part(1), 0.2), "Alizadeh et al. 2010, Eq. (6): α² (1 − α/4) = (2 W + 1)/(W + 1)²",
-        lambda: 100 * _behind(1).share("marked", "packets_sent"),
+        lambda: 100 * _run_switch(1).share("marked", "packets_sent"),
     )  # fmt: skip
     yield Situation(
         "switch/use", "One flow: use of the link", "%",
@@ -93,12 +93,12 @@ def _dctcp() -> Iterator[Situation]:
     )  # fmt: skip
     yield Situation(
         "switch/dropped", "Two flows: packets dropped or sent again", "packets",
-        *exactly(0), "RFC 8257 §3.1: it marks", lambda: _behind(2).total("flows", "dropped") + _behind(2).total("flows", "packets_retransmitted"),
+        *exactly(0), "RFC 8257 §3.1: it marks", lambda: _run_switch(2).total("flows", "dropped") + _run_switch(2).total("flows", "packets_retransmitted"),
     )  # fmt: skip
     yield Situation(
         "switch/others", "NewReno without marks behind the same switch: longest queue", "packets",
         *between(THRESHOLD, THRESHOLD - 1, THRESHOLD), "what cannot be marked is dropped from the threshold on (RFC 3168 §7)",
-        lambda: _behind(1, {"name": "tcp/newreno", "delayed-ack": False}).mean("links", "max_queue_packets", link="a>b"),
+        lambda: _run_switch(1, {"name": "tcp/newreno", "delayed-ack": False}).mean("links", "max_queue_packets", link="a>b"),
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def situations() -> Iterator[Situation]:
     yield from _sharing()
 
 
-def _one(
+def _run_one(
     wire: Table, seconds: float, transport: str | Table = "tcp/newreno", seeds: int = 1, **more: object
 ) -> Outcome:
     return ran(wire, flow("file", transport, "bulk"), seconds, hosts=IN_STEP, seeds=seeds, **more)
@@ -44,14 +44,14 @@ def _one(
 def _limited(segments: int, rate: str = "100 Mb/s") -> float:
     wire = link(rate, "50 ms")
     transport = {"name": "tcp/newreno", "receiver-window": segments}
-    return _one(wire, 30, transport, warmup="5 s").mean("flows", "goodput_bps") / 1e6
+    return _run_one(wire, 30, transport, warmup="5 s").mean("flows", "goodput_bps") / 1e6
 
 
 def _sampled(transport: Table, at: float, kind: str = "window", loss: Table | None = None) -> float:
     """The window at a time, of a flow on 1 Gb/s with a round trip of 100 ms."""
     wire = link("1 Gb/s", "50 ms", 10_000, loss=loss or {"model": "none"})
     record = {"window-interval": "10 ms", "windows": ["file"]}
-    outcome = _one(wire, at + 1, transport, record=record)
+    outcome = _run_one(wire, at + 1, transport, record=record)
     rows = [row for row in outcome.rows("series", kind=kind) if row["time_s"] <= at + 1e-9]
     return float(rows[-1]["value"])
 
@@ -117,7 +117,7 @@ def _timers() -> Iterator[Situation]:
     yield Situation(
         "tcp/backoff", "Timeouts in a blackout of 50 s, round trip 100 ms", "timeouts",
         *exactly(5), "RFC 6298 §2.4, §5.5: 1 s, doubled each time: after 1, 3, 7, 15 and 31 s",
-        lambda: _one(
+        lambda: _run_one(
             link("10 Mb/s", "50 ms", loss=black), 60, {"name": "tcp/newreno", "receiver-window": 20}
         ).total("flows", "timeouts"),
     )  # fmt: skip
@@ -139,7 +139,7 @@ def _timers() -> Iterator[Situation]:
 
 def _dented() -> Outcome:
     loss = {"model": "pattern", "pattern": "0" * 600 + "1", "repeat": False}
-    return _one(link("100 Mb/s", "50 ms", loss=loss), 10, {"name": "tcp/newreno", "receiver-window": 64})
+    return _run_one(link("100 Mb/s", "50 ms", loss=loss), 10, {"name": "tcp/newreno", "receiver-window": 64})
 
 
 EACH = {"name": "tcp/newreno", "delayed-ack": False}
@@ -148,7 +148,7 @@ EACH = {"name": "tcp/newreno", "delayed-ack": False}
 
 def _saw(packets: int, transport: str | Table = "tcp/newreno", seconds: float = 150) -> Outcome:
     """One flow on 4 Mb/s with a round trip of 100 ms: 48 packets of 1040 B on the path."""
-    return _one(link("4 Mb/s", "50 ms", packets), seconds, transport, warmup="20 s")
+    return _run_one(link("4 Mb/s", "50 ms", packets), seconds, transport, warmup="20 s")
 
 
 def sawtooth_use(k: float) -> float:
@@ -188,7 +188,7 @@ def _random(loss: float, name: str = "tcp/sack", **keys: object) -> Outcome:
     """One flow on a path that never queues; data is lost at random, acknowledgements are not."""
     wire = link("1 Gb/s", "50 ms", 100_000, loss={"model": "bernoulli", "rate": loss})
     begin = {} if name == "tfrc" else {"initial-threshold": 20}
-    return _one(wire, 320, {"name": name} | begin | keys, seeds=4, warmup="20 s")
+    return _run_one(wire, 320, {"name": name} | begin | keys, seeds=4, warmup="20 s")
 
 
 def mathis(loss: float) -> float:
@@ -230,7 +230,7 @@ def _formulas() -> Iterator[Situation]:
     yield Situation(
         "tcp/round-trip", "Goodput over 25 ms one way over that over 50 ms, 1 % lost at random", "",
         *about(2, 0.1), "Mathis et al. 1997: ∝ 1/RTT",
-        lambda: _one(
+        lambda: _run_one(
             link("1 Gb/s", "25 ms", 100_000, loss={"model": "bernoulli", "rate": 0.01}), 320,
             {"name": "tcp/sack", "initial-threshold": 20}, seeds=4, warmup="20 s",
         ).mean("flows", "goodput_bps") / _random(0.01).mean("flows", "goodput_bps"),
@@ -242,7 +242,7 @@ def _periodic(period: int, round_trip_ms: int, seconds: int) -> float:
     pattern = {"model": "pattern", "pattern": "0" * (period - 1) + "1"}
     wire = link("10 Gb/s", f"{round_trip_ms / 2:g} ms", 100_000, loss=pattern)
     transport = {"name": "tcp/cubic", "initial-threshold": 100}
-    outcome = _one(wire, seconds, transport, warmup=f"{seconds / 2:g} s")
+    outcome = _run_one(wire, seconds, transport, warmup=f"{seconds / 2:g} s")
     return outcome.mean("flows", "goodput_bps") / 8 / SEGMENT * round_trip_ms / 1e3
 
 

@@ -42,7 +42,7 @@ def traced(
     return ran(link(rate, path, loss=lost), flow("video", "udp", traffic), seconds, hosts=IN_STEP)
 
 
-def _at(place: int) -> str:
+def _lose_at(place: int) -> str:
     """A pattern that loses one packet."""
     return "0" * place + "1"
 
@@ -73,29 +73,29 @@ def _dependencies() -> Iterator[Situation]:
     yield Situation(
         "video/lost-i", "An I frame lost, groups IPPPPPPPPP: frames that cannot be decoded", "frames",
         *exactly(10), "all that follow in the group refer to it, one through the other",
-        partial(_undecoded, OPEN, _at(20)),
+        partial(_undecoded, OPEN, _lose_at(20)),
     )  # fmt: skip
     yield Situation(
         "video/lost-i-open", "An I frame lost, groups IBBPBBPBBPBB", "frames",
         *exactly(14), "its group, and the two B frames before it, which refer to it, too",
-        partial(_undecoded, GROUP, _at(24)),
+        partial(_undecoded, GROUP, _lose_at(24)),
     )  # fmt: skip
     yield Situation(
         "video/lost-p", "The fifth of IPPPPPPPPP lost", "frames",
-        *exactly(6), "itself and the five that follow", partial(_undecoded, OPEN, _at(24)),
+        *exactly(6), "itself and the five that follow", partial(_undecoded, OPEN, _lose_at(24)),
     )  # fmt: skip
     yield Situation(
         "video/lost-last-p", "The last P frame of IBBPBBPBBPBB lost", "frames",
-        *exactly(5), "itself, two B frames before and two behind it", partial(_undecoded, GROUP, _at(24 + 9)),
+        *exactly(5), "itself, two B frames before and two behind it", partial(_undecoded, GROUP, _lose_at(24 + 9)),
     )  # fmt: skip
     yield Situation(
         "video/lost-b", "A B frame lost", "frames",
-        *exactly(1), "nothing refers to it", partial(_undecoded, GROUP, _at(25)),
+        *exactly(1), "nothing refers to it", partial(_undecoded, GROUP, _lose_at(25)),
     )  # fmt: skip
     yield Situation(
         "video/one-of-five", "One packet lost of the five of an I frame, groups IPPPPPPPPP", "frames",
         *exactly(10), "a frame that lacks a packet cannot be decoded",
-        partial(_undecoded, OPEN, _at(10 * 5 * 2 + 2), size=6000),
+        partial(_undecoded, OPEN, _lose_at(10 * 5 * 2 + 2), size=6000),
     )  # fmt: skip
 
 
@@ -146,17 +146,17 @@ def _layers() -> Iterator[Situation]:
     yield Situation(
         "video/lost-enhancement", "Two layers, the second of one I frame lost, 10 groups of 10: layers decoded", "layers",
         *exactly((200 - 10) / 100), "its group has the base alone",
-        lambda: traced(OPEN, _at(2 * 20 + 1), layers=2).mean("flows", "decodable_layers"),
+        lambda: traced(OPEN, _lose_at(2 * 20 + 1), layers=2).mean("flows", "decodable_layers"),
     )  # fmt: skip
     yield Situation(
         "video/enhancement-shown", "The same: frames that can be decoded", "%",
         *exactly(100), "the base layer suffices",
-        lambda: 100 * traced(OPEN, _at(2 * 20 + 1), layers=2).mean("flows", "decodable_ratio"),
+        lambda: 100 * traced(OPEN, _lose_at(2 * 20 + 1), layers=2).mean("flows", "decodable_ratio"),
     )  # fmt: skip
     yield Situation(
         "video/lost-base", "Two layers, the base of one I frame lost: layers decoded", "layers",
         *exactly((200 - 20) / 100), "an enhancement without its base is of no use",
-        lambda: traced(OPEN, _at(2 * 20), layers=2).mean("flows", "decodable_layers"),
+        lambda: traced(OPEN, _lose_at(2 * 20), layers=2).mean("flows", "decodable_layers"),
     )  # fmt: skip
 
 

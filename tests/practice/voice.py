@@ -201,7 +201,7 @@ def _delayed(path: int) -> float:
     return 100 * delayed / outcome.total("flows", "units_sent")
 
 
-def _beside(victim: str) -> float:
+def _small_packet_loss(victim: str) -> float:
     """Loss of a call's small packets next to traffic of twice the link's rate, percent."""
     queue = {"discipline": "drop-tail", "capacity": {"packets": 50}, "victim": victim}
     wire = link("1 Mb/s", "10 ms", queue=queue)
@@ -217,10 +217,10 @@ def _protection() -> Iterator[Situation]:
     yield Situation(
         "voice/flooded", "Small Poisson packets of 80 kb/s beside a Poisson flood of 2 Mb/s on 1 Mb/s, drop-tail: lost", "%",
         *near(100 * share, 2.5), "PASTA: both meet the same full buffer, 1 − C/offered; ± 4 σ",
-        partial(_beside, "tail"),
+        partial(_small_packet_loss, "tail"),
     )  # fmt: skip
     yield Situation(
         "voice/guarded", "The same with Drop-Sel as victim", "%",
         *between(0, 0, 0.1), "Drop-Sel takes from the class that holds most bytes, and that is the flood",
-        partial(_beside, "drop-sel"),
+        partial(_small_packet_loss, "drop-sel"),
     )  # fmt: skip

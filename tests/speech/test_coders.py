@@ -7,7 +7,7 @@ from speech_material import snr_db
 
 from fairwave import codecs
 from fairwave_speech import Fixed, Recording, SpeechError, coders, render_call, script
-from fairwave_speech.codec import STAND_IN, codec, heard_as
+from fairwave_speech.codec import STAND_IN, audible_codec, codec
 from fairwave_speech.coders import CODERS
 
 
@@ -29,7 +29,7 @@ def spoken(seconds: float = 6.0) -> np.ndarray:
 SPEECH = spoken()
 
 there = [
-    pytest.param(name, marks=pytest.mark.skipif(not coder.is_there, reason=f"no {coder.library} here"))
+    pytest.param(name, marks=pytest.mark.skipif(not coder.is_available, reason=f"no {coder.library} here"))
     for name, coder in CODERS.items()
 ]
 
@@ -115,7 +115,7 @@ def test_packets_that_are_no_whole_frames_are_refused_with_the_frame() -> None:
 
 def test_every_codec_of_scenarios_is_heard_as_itself_or_says_why_not() -> None:
     for one in codecs.known():
-        name, why = heard_as(one.codec, round(one.packet_ms * 8))
+        name, why = audible_codec(one.codec, round(one.packet_ms * 8))
         own = name == one.codec or one.codec == "g711"
         assert own != bool(why), one.codec
         assert own or (name == STAND_IN and one.codec in why)
@@ -123,7 +123,7 @@ def test_every_codec_of_scenarios_is_heard_as_itself_or_says_why_not() -> None:
 
 
 def test_packets_that_a_coder_cannot_fill_are_heard_by_another() -> None:
-    assert heard_as("g723.1-6.3", 160) == (
+    assert audible_codec("g723.1-6.3", 160) == (
         STAND_IN,
         "packets of 20 ms are no whole number of g723.1-6.3's frames of 30 ms",
     )
@@ -133,4 +133,4 @@ def test_libraries_without_an_encoder_are_found_out(monkeypatch: pytest.MonkeyPa
     assert not coders._has_both_directions("gsm"), "ffmpeg decodes it and does not encode it"
     assert not coders._has_both_directions("no such codec")
     monkeypatch.setattr(coders, "_has_both_directions", lambda library: library != "g722")
-    assert heard_as("g722", 160) == (STAND_IN, "no coder for g722 here")
+    assert audible_codec("g722", 160) == (STAND_IN, "no coder for g722 here")

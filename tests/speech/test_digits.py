@@ -6,7 +6,7 @@ from speech_material import voiced
 
 from fairwave_speech import Fixed, SpeechError, render_call
 from fairwave_speech.digits import LENGTHS, reading, sentences, trim
-from fairwave_speech.recognise import HeardCall
+from fairwave_speech.recognise import ReadingCall
 
 VOICE = {
     word: voiced(0.2 + 0.05 * index, 100.0 + 10 * index) for index, word in enumerate(("one", "two", "three"))
@@ -53,7 +53,7 @@ def test_every_sentence_is_heard_as_it_was_said_over_a_perfect_call(frame_s: flo
         codec="linear",
         playout=Fixed(0.1, "creation"),
     )
-    heard = HeardCall(call, read).sentences()
+    heard = ReadingCall(call, read).sentences()
     assert len(heard) == 5
     for (words, samples), sentence in zip(heard, read.sentences, strict=True):
         assert words == sentence.words

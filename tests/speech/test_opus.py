@@ -8,7 +8,7 @@ from speech_material import phrases
 from fairwave_speech import opus
 from fairwave_speech.errors import SpeechError
 
-pytestmark = pytest.mark.skipif(not opus.is_there(), reason="libopus is not installed (fairwave[speech])")
+pytestmark = pytest.mark.skipif(not opus.is_installed(), reason="libopus is not installed (fairwave[speech])")
 
 SPEECH = np.rint(resample_poly(phrases(6.0).astype(float), 2, 1)).astype(np.int16)
 

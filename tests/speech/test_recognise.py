@@ -7,20 +7,20 @@ from speech_material import voiced
 from fairwave_speech import SpeechError, render_call
 from fairwave_speech.digits import Sentence, digit_recordings, reading, sentences
 from fairwave_speech.fetch import Recordings
-from fairwave_speech.recognise import HeardCall, Recogniser, accuracy, recognise_all
+from fairwave_speech.recognise import ReadingCall, Recogniser, accuracy, recognise_all
 
 HAVE = Recordings()
 needs_model = pytest.mark.skipif(HAVE.digit_model() is None, reason="the digit model has not been fetched")
 needs_voice = pytest.mark.skipif(HAVE.prompts() is None, reason="the recordings have not been fetched")
 
 
-def call(read, lost: float, concealment: str) -> HeardCall:
+def call(read, lost: float, concealment: str) -> ReadingCall:
     count = len(read.script.frames)
     created = np.arange(count) * 0.02
     arrived = created + 0.05
     arrived[np.random.default_rng(1).random(count) < lost] = np.nan
     table = {"created_s": created, "arrived_s": arrived, "payload": np.full(count, 160)}
-    return HeardCall(render_call(table, read.script, concealment=concealment), read)
+    return ReadingCall(render_call(table, read.script, concealment=concealment), read)
 
 
 def test_without_the_model_it_is_said_how_to_get_it(monkeypatch, tmp_path) -> None:

@@ -6,9 +6,11 @@ from speech_material import phrases, voiced
 
 from fairwave_speech import Fixed, SpeechError, render_call, script
 from fairwave_speech.audio import Recording
-from fairwave_speech.score import segmental_snr_db, visqol, visqol_is_there
+from fairwave_speech.score import is_visqol_installed, segmental_snr_db, visqol
 
-needs_visqol = pytest.mark.skipif(not visqol_is_there(), reason="ViSQOL is not installed (fairwave[scoring])")
+needs_visqol = pytest.mark.skipif(
+    not is_visqol_installed(), reason="ViSQOL is not installed (fairwave[scoring])"
+)
 
 
 def call(lost: float, seconds: float = 8.0):

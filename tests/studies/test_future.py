@@ -40,14 +40,14 @@ def test_every_queue_carries_every_case(outcome):
 
 
 def test_variants_that_are_compared_differ_in_the_idea_alone():
-    def without(table, *keys):
+    def drop_keys(table, *keys):
         return {key: value for key, value in table.items() if key not in keys}
 
     pairs = ((p.TFRC, p.TFRC_SP), (p.SACK, p.SACK_PARTIAL), (p.REAL, p.REAL_PARTIAL), (p.RAP, p.RAP_GAMMA))
     ideas = ("small-packets", "deadline", "gamma")
-    assert all(p.CARRIERS[plain] == without(p.CARRIERS[new], *ideas) for plain, new in pairs)
+    assert all(p.CARRIERS[plain] == drop_keys(p.CARRIERS[new], *ideas) for plain, new in pairs)
     for variant in (p.PROFILE, p.FINE):
-        assert p.VARIANTS[p.LAYERS] == without(p.VARIANTS[variant], "answers", "allocation")
+        assert p.VARIANTS[p.LAYERS] == drop_keys(p.VARIANTS[variant], "answers", "allocation")
 
 
 def test_each_claim_names_what_it_comes_from_and_tests_something():

@@ -65,7 +65,7 @@ def verdict(name, data, reading=BASE):
     return claim.evidence(data).verdict()
 
 
-def of_parts(name, data):
+def part_verdicts(name, data):
     claim = next(one for one in READINGS.essential(BASE).claims if one.id == name)
     return {part: str(one.verdict()) for part, one in claim.evidence(data).parts().items()}
 
@@ -94,18 +94,18 @@ def spread(fairness):
 
 def test_spread_round_trips_have_parts_that_come_out_apart():
     falling = spread(lambda _q, largest, system: 0.9 - largest / 1000 - 0.02 * system)
-    assert of_parts("S11", falling) == {"falls": "reproduced", "smooth slightly fairer": "reproduced"}
+    assert part_verdicts("S11", falling) == {"falls": "reproduced", "smooth slightly fairer": "reproduced"}
     rising = spread(lambda _q, largest, system: 0.4 + largest / 1000 - 0.02 * system)
-    assert of_parts("S11", rising) == {"falls": "not reproduced", "smooth slightly fairer": "reproduced"}
+    assert part_verdicts("S11", rising) == {"falls": "not reproduced", "smooth slightly fairer": "reproduced"}
     behind = spread(lambda _q, largest, system: 0.9 - largest / 1000 + 0.02 * system)
-    assert of_parts("S11", behind) == {"falls": "reproduced", "smooth slightly fairer": "not reproduced"}
+    assert part_verdicts("S11", behind) == {"falls": "reproduced", "smooth slightly fairer": "not reproduced"}
 
 
 def test_an_advantage_may_shrink_under_red_and_still_be_one():
     def lead(queue, _largest, system):
         return 0.8 - system * (0.05 if queue == "drop-tail" else 0.02)
 
-    assert of_parts("S12", spread(lead)) == {"shrinks": "reproduced", "none left": "not reproduced"}
+    assert part_verdicts("S12", spread(lead)) == {"shrinks": "reproduced", "none left": "not reproduced"}
     gone = spread(lambda queue, _largest, system: 0.8 - system * 0.05 * (queue == "drop-tail"))
     assert verdict("S12", gone) == Verdict.REPRODUCED
 
@@ -136,7 +136,7 @@ def test_short_handoffs_are_where_all_together_get_most():
         handoffs(rate).measured(q.ALLOTTED_THROUGHPUT, n.HANDOFFS).select(down="500 ms").drop_axes("down")
     )
     assert found[STANDARD] - found[RESPONSIVE] == pytest.approx(np.full(len(SEEDS), 0.4))
-    assert of_parts("S19", handoffs(rate))["TCP(1, 0.5) more"] == "reproduced"
+    assert part_verdicts("S19", handoffs(rate))["TCP(1, 0.5) more"] == "reproduced"
     middle = wordings(CASE)["S19"][STRETCHES[1]](handoffs(rate))
     assert middle.verdict() == Verdict.NOT_REPRODUCED
 
@@ -150,22 +150,24 @@ def changing(value):
     )
 
 
-def since(time):
+def seconds_since(time):
     """Seconds since flows last joined or left; a large number before the first time."""
     return min((time - at for at in (15, 20, 25) if time > at), default=99)
 
 
 def test_who_gains_most_within_five_seconds_recovers_fastest():
-    by_alpha = changing(lambda time, system: 0.3 + 0.02 * system * min(since(time), 5) * (since(time) < 99))
+    by_alpha = changing(
+        lambda time, system: 0.3 + 0.02 * system * min(seconds_since(time), 5) * (seconds_since(time) < 99)
+    )
     assert verdict("S27", by_alpha) == Verdict.REPRODUCED
-    alike = changing(lambda time, _system: 0.3 + 0.02 * min(since(time), 5))
+    alike = changing(lambda time, _system: 0.3 + 0.02 * min(seconds_since(time), 5))
     assert verdict("S27", alike) == Verdict.ALIKE
 
 
 def test_a_drop_for_all_needs_all():
-    dropping = changing(lambda time, _system: 0.9 - 0.3 * (since(time) <= 2))
+    dropping = changing(lambda time, _system: 0.9 - 0.3 * (seconds_since(time) <= 2))
     assert verdict("S26", dropping) == verdict("S29", dropping) == Verdict.REPRODUCED
-    three = changing(lambda time, system: 0.9 - 0.3 * (since(time) <= 2) * (system < 3))
+    three = changing(lambda time, system: 0.9 - 0.3 * (seconds_since(time) <= 2) * (system < 3))
     assert verdict("S26", three) != Verdict.REPRODUCED
 
 
@@ -213,7 +215,7 @@ def test_gamma_may_take_a_tenth_longer_than_reno():
             lambda _, **labels: seconds[labels["transport"]],
             **{"round trip": (100, 200), "transport": tuple(seconds)},
         )
-        return of_parts("S36", data)
+        return part_verdicts("S36", data)
 
     assert recovering(20.5, 10.0) == {"γ no slower": "reproduced", "δ faster": "reproduced"}
     assert recovering(21.5, 22.0) == {"γ no slower": "not reproduced", "δ faster": "not reproduced"}

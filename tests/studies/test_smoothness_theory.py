@@ -105,7 +105,7 @@ def sharing():
     return load(SHARING).replicate(3).to_polars("groups")
 
 
-def of_group(groups, group, column):
+def group_mean(groups, group, column):
     import polars as pl
 
     return groups.filter(pl.col("group").cast(pl.String) == group)[column].mean()
@@ -113,9 +113,9 @@ def of_group(groups, group, column):
 
 def test_tfrc_is_reasonably_fair_to_sack_in_the_long_run(sharing):
     # RFC 5348 §1: "generally within a factor of two of the sending rate of a TCP flow under the same conditions".
-    tfrc, sack = (of_group(sharing, group, "goodput_bps") for group in ("tfrc", "sack"))
+    tfrc, sack = (group_mean(sharing, group, "goodput_bps") for group in ("tfrc", "sack"))
     assert 0.5 < tfrc / sack < 2
 
 
 def test_tfrc_is_smoother_than_sack(sharing):
-    assert of_group(sharing, "tfrc", "cov") < of_group(sharing, "sack", "cov")
+    assert group_mean(sharing, "tfrc", "cov") < group_mean(sharing, "sack", "cov")

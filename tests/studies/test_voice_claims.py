@@ -304,10 +304,13 @@ def test_v12_wants_every_tcp_to_fall_and_more_with_fewer_calls():
 
 
 def test_v13_wants_real_to_suffer_more_from_errors_than_vegas_and_westwood():
-    def by(slopes):
+    def falling_by(slopes):
         return _falling(lambda transport, flows: slopes.get(transport, 0.5))
 
-    suffers, copes = by({REAL: 3.0, VEGAS: 1.0, WESTWOOD: 1.0}), by({REAL: 0.2, VEGAS: 1.0, WESTWOOD: 1.0})
+    suffers, copes = (
+        falling_by({REAL: 3.0, VEGAS: 1.0, WESTWOOD: 1.0}),
+        falling_by({REAL: 0.2, VEGAS: 1.0, WESTWOOD: 1.0}),
+    )
     assert verdict("V13", goodput=suffers, index_sequence=suffers) is Verdict.REPRODUCED
     assert verdict("V13", goodput=copes, index_sequence=copes) is Verdict.NOT_REPRODUCED
 

@@ -119,7 +119,7 @@ def case(name: str) -> dict[str, Any]:
     clock = time.process_time
     begin = clock()
     links = decomposing.Decomposition(seeds, threads=1)
-    found = measuring.together(links.answer([read])[0])
+    found = measuring.combine_runs(links.answer([read])[0])
     made: dict[str, Any] = {"links_s": clock() - begin, "links_mb": megabytes(), "simulated": links.simulated}
     made["directions"] = len(read.rates())
     offered = read.offered()
@@ -136,9 +136,9 @@ def case(name: str) -> dict[str, Any]:
     links.answer([failing.rerouted(read, [link]) for link in failed])
     made |= {"failures": len(failed), "failures_s": clock() - begin}
     begin = clock()
-    whole = measuring.together(measuring.run(read, [read.scenario], seeds, threads=1)[0])
+    whole = measuring.combine_runs(measuring.run(read, [read.scenario], seeds, threads=1)[0])
     made |= {"whole_s": clock() - begin, "whole_mb": megabytes(), "links": _errors(found, whole)}
-    other = measuring.together(measuring.run(read, [read.scenario], others, threads=1)[0])
+    other = measuring.combine_runs(measuring.run(read, [read.scenario], others, threads=1)[0])
     return made | {"chance": _errors(other, whole)}
 
 
@@ -148,11 +148,11 @@ def side_by_side(name: str) -> dict[str, Any]:
     seeds, others = list(range(1, MANY + 1)), list(range(MANY + 1, 2 * MANY + 1))
     begin = time.process_time()
     links = decomposing.Decomposition(seeds, threads=1)
-    found = measuring.together(links.answer([read])[0])
+    found = measuring.combine_runs(links.answer([read])[0])
     links_s, begin = time.process_time() - begin, time.process_time()
-    whole = measuring.together(measuring.run(read, [read.scenario], seeds, threads=1)[0])
+    whole = measuring.combine_runs(measuring.run(read, [read.scenario], seeds, threads=1)[0])
     whole_s = time.process_time() - begin
-    other = measuring.together(measuring.run(read, [read.scenario], others, threads=1)[0])
+    other = measuring.combine_runs(measuring.run(read, [read.scenario], others, threads=1)[0])
     degrees = Counter(end for link in read.topology.links for end in link.ends)
     both = [pair for pair in found.pairs if pair in whole.pairs]
     return {
@@ -209,7 +209,7 @@ def country(cities: int, towns: int, calls: int, pairs: int) -> dict[str, Any]:
         read = language.parse_table(table, here, as_whole=False)
     read_s, begin = clock() - begin, clock()
     links = decomposing.Decomposition([1], threads=1)
-    found = measuring.together(links.answer([read])[0])
+    found = measuring.combine_runs(links.answer([read])[0])
     return {
         "nodes": len(graph), "links": graph.number_of_edges(), "pairs": len(found.pairs), "calls": calls,
         "hops": sum(len(group.path) - 1 for group in read.groups.values()) / len(read.groups),

@@ -195,7 +195,7 @@ def compare_alternatives(
             f"{base.name}: {len(asked.changes)} {asked.title} × {replications}", quiet=json
         ) as progress:
             results = grid.run(chosen, threads=threads, keep=kept(folder), progress=progress)
-        whole = heard.whole(results) if heard else results
+        whole = heard.merge_group(results) if heard else results
         found = lines(whole, asked.axis, group, names=names, relevance=relevance)
         clips: list[Any] = []
         if heard is not None:

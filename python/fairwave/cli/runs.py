@@ -158,7 +158,7 @@ def _run(options: RunOptions, asked: _Request) -> None:
             )
         if out and shown is None:
             save(results, out, read)
-    results = heard.whole(results) if heard is not None else results
+    results = heard.merge_group(results) if heard is not None else results
     logged = (write_qlog(read, seed, options.qlog, options.qlog_flow, quiet=json) if options.qlog else {}) | (
         write_stats(results, options.stats, quiet=json) if options.stats else {}
     )

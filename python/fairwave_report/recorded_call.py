@@ -2,7 +2,7 @@
 
 It keeps everything else: codec, packets, silence suppression, transport, path, playout buffer and concealment. A
 group's only call is changed in place. Of several flows, the last one moves into a new flow group `CALL`, because all
-flows of a group have the same traffic. Measures of the group then cover both groups (`RecordedCall.whole`).
+flows of a group have the same traffic. Measures of the group then cover both groups (`RecordedCall.merge_group`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fairwave_speech import RATE, SpeechError, script
-from fairwave_speech.codec import heard_as
+from fairwave_speech.codec import audible_codec
 
 if TYPE_CHECKING:
     from fairwave.results import Results
@@ -81,7 +81,7 @@ class RecordedCall:
             **({"pause_s": 0.0} if always else {}),
         )
         own = traffic["codec"]
-        codec, why = heard_as(own if isinstance(own, str) else own.get("name", "this codec"), said.frame)
+        codec, why = audible_codec(own if isinstance(own, str) else own.get("name", "this codec"), said.frame)
         table = said.traffic(traffic["codec"], traffic.get("payload"))
         written = _groups(scenario)[group]["traffic"]
         if isinstance(written, dict) and "phase" in written:
@@ -121,7 +121,7 @@ class RecordedCall:
             )
         frame = _seconds(audio["frame"])
         said = script(recording, frame, talk="all", pause_s=0.0)
-        codec, why = heard_as(f"opus-{_kilobits(audio['rate']):g}", said.frame)
+        codec, why = audible_codec(f"opus-{_kilobits(audio['rate']):g}", said.frame)
         recorded = [*scenario.to_dict().get("record", {}).get("units", []), f"{group}[0]"]
         return cls(
             scenario.with_overrides({"record.units": recorded}), group, group, 0, said, codec, "appendix-i",
@@ -150,7 +150,7 @@ class RecordedCall:
         mine = (pl.col("run") == run) & (pl.col("flow").cast(pl.String) == self.flow)
         return results.to_polars("units").filter(mine).sort("unit")
 
-    def whole(self, results: Results) -> Results:
+    def merge_group(self, results: Results) -> Results:
         """Returns the results with the call counted in its group again, so that measures cover the whole group."""
         if self.name == self.group:
             return results

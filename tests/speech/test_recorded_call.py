@@ -14,7 +14,7 @@ from fairwave.measuring import measures
 from fairwave.results import Results
 from fairwave.scenario import Scenario, load
 from fairwave_report import call
-from fairwave_report.heard import RecordedCall, packet_time
+from fairwave_report.recorded_call import RecordedCall, packet_time
 from fairwave_speech import Recording, SpeechError
 
 SPEECH = Recording(phrases(6.0))
@@ -66,7 +66,7 @@ def test_the_only_call_stays_in_its_group() -> None:
     one = heard(calls())
     assert [flow.get("count", 1) for flow in one.scenario.to_dict()["flow"]] == [1, 1]
     assert [flow["name"] for flow in one.scenario.to_dict()["flow"]] == ["voice", "files"]
-    found = lines(one.whole(compared(one)), "transport", "voice")
+    found = lines(one.merge_group(compared(one)), "transport", "voice")
     assert {"mos", "loss", "delay", "mouth-to-ear"} <= {
         line.measure.id for line in found if line.group == "voice"
     }
@@ -77,7 +77,7 @@ def test_of_several_calls_one_is_heard_and_the_group_is_measured_over_all() -> N
     counts = {flow["name"]: flow.get("count", 1) for flow in one.scenario.to_dict()["flow"]}
     assert counts == {"voice": 3, "heard": 1, "files": 1}
     results = compared(one)
-    whole = one.whole(results)
+    whole = one.merge_group(results)
     assert results.to_polars("flows")["group"].cast(pl.String).unique(maintain_order=True).to_list() == [
         "voice", "heard", "files",
     ]  # fmt: skip
@@ -240,7 +240,7 @@ def test_page_and_terminal_show_the_scenario_that_ran_and_say_how_it_is_heard(
 
     from fairwave.cli import main
 
-    monkeypatch.setattr("fairwave_speech.score.visqol_is_there", lambda: False)
+    monkeypatch.setattr("fairwave_speech.score.is_visqol_installed", lambda: False)
     recording = tmp_path / "own.wav"
     with wave.open(str(recording), "wb") as file:
         file.setparams((1, 2, 8000, 0, "NONE", ""))
