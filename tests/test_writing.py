@@ -1,19 +1,6 @@
-"""Common parts of the pages of comparisons: compact numbers that read back, a matrix of verdicts, folded details."""
-
-import json
+"""Common parts of the pages of comparisons: a matrix of verdicts, folded details."""
 
 from validation import writing
-
-
-def test_numbers_have_a_line_per_case_and_read_back_as_they_were():
-    cases = {f"case/{number}": {"title": "x" * 60, "values": list(range(60))} for number in range(3)}
-    data = {"machine": "here", "cases": cases}
-    text = writing.compact(data, 2)
-    assert json.loads(text) == data
-    assert [line.strip()[:8] for line in text.splitlines()] == [
-        "{", '"machine', '"cases":', '"case/0"', '"case/1"', '"case/2"', "}", "}",
-    ]  # fmt: skip
-    assert writing.compact({"a": [1, 2]}, 2) == '{"a": [1, 2]}\n', "a small table stays on one line"
 
 
 def test_a_matrix_has_a_symbol_where_verdicts_agree_and_counts_where_not():

@@ -35,6 +35,7 @@ COMMANDS = {
     "sfu": "measured.sfu",
     "shaping": "compare.kernel.shaping",
     "site": "pages.site",
+    "speech": "measured.speech",
     "stacks": "compare.stacks",
     "strangers": "measured.strangers",
     "studies": "pages.studies",

@@ -1,17 +1,13 @@
-"""Parts of generated pages: tables, folded details, and data files with a line per case."""
+"""Parts of generated pages: tables and folded details."""
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
-
-from fairwave.staging import write_text
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 
 def parser(about: str | None) -> argparse.ArgumentParser:
@@ -19,54 +15,10 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
-def read_json(file: Path) -> Any:
-    """Reads a data file."""
-    return json.loads(file.read_text(encoding="utf-8"))
-
-
-def write_json(file: Path, value: Any) -> None:
-    """Writes a data file with a value per line."""
-    write_text(file, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
-
-
 def fill(page: str, begin: str, end: str, text: str) -> str:
     """The page with ``text`` between two marks."""
     before, _, rest = page.partition(begin)
     return f"{before}{begin}{text}{end}{rest.partition(end)[2]}"
-
-
-def fill_page(file: Path, begin: str, end: str, text: str) -> None:
-    """Writes ``text`` between two marks of a page."""
-    write_text(file, fill(file.read_text(encoding="utf-8"), begin, end, text))
-
-
-LINE = 160
-"""Characters that a value may have on one line of a data file, unless it is a case."""
-
-
-def compact(value: Any, depth: int) -> str:
-    """JSON with each entry of the first ``depth`` levels on a line of its own, and the rest on one line.
-
-    Tables of at most one line stay together, which makes small tables readable.
-    """
-    return _compact(value, depth, "") + "\n"
-
-
-def _compact(value: Any, depth: int, indent: str) -> str:
-    flat = json.dumps(value, separators=(", ", ": "), ensure_ascii=False)
-    if depth == 0 or not isinstance(value, (dict, list)) or len(indent) + len(flat) <= LINE:
-        return flat
-    inner = indent + " "
-    if isinstance(value, dict):
-        keys = [json.dumps(key, ensure_ascii=False) for key in value]
-        parts = [
-            f"{key}: {_compact(one, depth - 1, inner)}" for key, one in zip(keys, value.values(), strict=True)
-        ]
-        opened, closed = "{", "}"
-    else:
-        parts = [_compact(one, depth - 1, inner) for one in value]
-        opened, closed = "[", "]"
-    return opened + "\n" + ",\n".join(inner + part for part in parts) + "\n" + indent + closed
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:

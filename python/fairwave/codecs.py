@@ -1,31 +1,25 @@
 """Speech codecs that a call can have: what each costs the network, how it sounds, and where that is known from.
 
 The facts are the simulator's own (`traffic/codec.rs` and `quality/impairment.rs`); here they are put into words, for
-`fairwave list`, `fairwave check` and the table of `docs/speech.md`, which `python -m fairwave.codecs docs/speech.md`
-renews.
+`fairwave list`, `fairwave check` and the page of codecs.
 """
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 DEFAULT = "g711"
 """The codec of a call that names none."""
 
 CONCEALMENT = "appendix-i"
 """What receivers do about gaps when a scenario does not say."""
-
-BEGIN = "<!-- codecs: begin (python -m fairwave.codecs docs/speech.md) -->"
-END = "<!-- codecs: end -->"
 
 HEADERS = 12 + 8 + 20
 """Bytes of RTP, UDP and IPv4 headers on the wire."""
@@ -172,34 +166,3 @@ def _robustness(one: Codec) -> str:
             else f"{one.bpl:g} ‡ (without in-band FEC {one.bpl_without_fec:g})"
         )
     return f"{one.bpl:g}{' †' if one.assumed else ''}"
-
-
-def fill(page: str) -> str:
-    """The page with the table between its markers.
-
-    Raises:
-        ValueError: The markers are not there.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"the page has no lines {BEGIN!r} and {END!r} to put the table between")
-    return f"{before}{BEGIN}\n\n{markdown()}\n\n{END}{after}"
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Prints the table, or fills the page that is named."""
-    if not arguments:
-        sys.stdout.write(f"{markdown()}\n")
-        return 0
-    page = Path(arguments[0])
-    try:
-        page.write_text(fill(page.read_text(encoding="utf-8")), encoding="utf-8")
-    except (ValueError, OSError) as error:
-        sys.stderr.write(f"fairwave: {error}\n")
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

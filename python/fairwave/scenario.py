@@ -18,7 +18,6 @@ from fairwave.plain_data import as_json, as_plain
 from fairwave.scenario_files import with_files
 
 if TYPE_CHECKING:
-
     from fairwave.results import Results
     from fairwave.runs.axes import Axes
     from fairwave.runs.replication import Progress

@@ -1,22 +1,10 @@
-"""The page's table is measured, not typed."""
+"""What the page about loss on speech measures."""
 
 import numpy as np
-import pytest
 from speech_material import phrases
 
-from fairwave_speech import Recording, SpeechError, script
-from fairwave_speech.measure import BEGIN, END, fill, lossy_call, markdown
-
-
-def test_the_table_replaces_what_stands_between_the_markers() -> None:
-    page = f"before\n{BEGIN}\nold\n{END}\nafter\n"
-    assert fill(page, "new") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
-    assert fill(fill(page, "new"), "new") == fill(page, "new")
-
-
-def test_a_page_without_markers_is_refused() -> None:
-    with pytest.raises(SpeechError, match="no lines"):
-        fill("nothing", "new")
+from fairwave_speech import Recording, script
+from validation.measured.speech import lossy_call, markdown
 
 
 def test_rows_become_a_table_with_a_note() -> None:

@@ -122,6 +122,7 @@ def main() -> int:
         )
         slowest += found
     slowest = sorted(slowest, key=lambda one: one.cpu_s, reverse=True)[:LISTED]
-    writing.fill_page(PAGE, BEGIN, END, table(slowest, parts))
+    page = writing.fill(PAGE.read_text(encoding="utf-8"), BEGIN, END, table(slowest, parts))
+    PAGE.write_text(page, encoding="utf-8")
     print(f"wrote {PAGE.relative_to(ROOT)}")
     return 0

@@ -1,4 +1,4 @@
-"""Named cases for servers that forward media: `python -m validation sfu` prints the report, `--page` writes it.
+"""Named cases for servers that forward media: `python -m validation sfu` measures them.
 
 Each case is a small scenario: three people at a server, one path or publisher with a known trouble. The report has the
 changes of layer of the troubled picture, its frozen time, and the time of its recovery. Nothing is tuned to a case.
@@ -6,10 +6,10 @@ changes of layer of the troubled picture, its frozen time, and the time of its r
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import fairwave
@@ -17,9 +17,7 @@ from fairwave import Results, Scenario
 from fairwave.measuring.statistics import interval
 from validation import ROOT, kept, writing
 
-PAGE = ROOT / "docs" / "conferences.md"
 KEPT = "measured/sfu"
-BEGIN, END = "<!-- measured: begin (python -m validation sfu) -->", "<!-- measured: end -->"
 SEEDS = 5
 SECONDS = 90
 BACK = 40
@@ -235,12 +233,14 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Runs all cases; prints the report, or writes it into the page."""
-    found = [measured(case) for case in cases()]
-    fast = speed()
-    text = f"{table(found)}\n\n{speed_in_words(fast)}"
-    print(text)
-    if "--page" in sys.argv:
-        kept.write(KEPT, {"cases": found, "speed": fast})
-        writing.fill_page(PAGE, BEGIN, END, f"\n\n{text}\n\n")
+    """Runs all cases, prints the report and keeps the numbers."""
+    writing.parser(__doc__).parse_args()
+    kept.write(KEPT, {"cases": [measured(case) for case in cases()], "speed": speed()})
+    print(render(ROOT))
     return 0
+
+
+def render(_: Path) -> str:
+    """Renders the page from the kept numbers."""
+    found = kept.read(KEPT)
+    return f"# Named cases of conferences\n\n{table(found['cases'])}\n\n{speed_in_words(found['speed'])}\n"

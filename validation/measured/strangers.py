@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 KEPT = "measured/files"
 PAGE = ROOT / "docs" / "files.md"
 LIMITS = "<!-- limits: begin (python -m validation strangers --rewrite) -->\n", "<!-- limits: end -->\n"
-MEMORY = "<!-- memory: begin (python -m validation strangers) -->\n", "<!-- memory: end -->\n"
 PACKAGES = (
     "fairwave",
     "fairwave_network",
@@ -237,17 +236,26 @@ def memory_table(found: dict[str, dict[str, float | str | int]]) -> str:
     return "\n".join(rows) + f"\n\nThe worst input takes {most['peak_mb']} MB: {most['what']}.\n"
 
 
-def fill(page: str, found: dict[str, dict[str, float | str | int]]) -> str:
-    """The page with both tables."""
-    for (begin, end), table in ((LIMITS, limits_table()), (MEMORY, memory_table(found))):
-        page = writing.fill(page, begin, end, f"\n{table}\n")
-    return page
+def fill(page: str) -> str:
+    """Returns the page with the table of limits."""
+    return writing.fill(page, *LIMITS, f"\n{limits_table()}\n")
+
+
+def render(_: Path) -> str:
+    """Renders the page of worst inputs from the kept numbers."""
+    about = (
+        "Each input is as large as its kind permits, or claims more than it holds. The first row is the program"
+        " itself. Python 3.11, Linux, 64 bits."
+    )
+    return f"# Memory of the worst inputs\n\n{about}\n\n{memory_table(kept.read(KEPT))}"
 
 
 def main() -> None:
-    """Measures, unless only the page is asked for, and writes the page."""
+    """Measures, unless only the page is asked for, and writes the table of limits into the page."""
     parser = writing.parser(__doc__)
-    parser.add_argument("--rewrite", action="store_true", help="write the page from the kept numbers")
+    parser.add_argument(
+        "--rewrite", action="store_true", help="only write the table of limits into docs/files.md"
+    )
     if not parser.parse_args().rewrite:
         found: dict[str, dict[str, float | str | int]] = {}
         with tempfile.TemporaryDirectory() as name:
@@ -256,4 +264,4 @@ def main() -> None:
                 found[key] = {"what": what, "command": " ".join(words), **measured(words, Path(name))}
                 sys.stderr.write(f"{key}: {found[key]}\n")
         kept.write(KEPT, found)
-    write_text(PAGE, fill(PAGE.read_text(encoding="utf-8"), kept.read(KEPT)))
+    write_text(PAGE, fill(PAGE.read_text(encoding="utf-8")))

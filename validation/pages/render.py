@@ -81,6 +81,9 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         Page("opus", "Factors of Opus", "validation.measured.opus_fit", "opus"),
         Page("intervals", "Coverage of intervals", "validation.measured.intervals", "intervals"),
         Page("fitting", "Fits", "validation.measured.fitting", "fitting"),
+        Page("speech", "Loss and speech", "validation.measured.speech", "speech"),
+        Page("conferences", "Conferences", "validation.measured.sfu", "conferences"),
+        Page("files", "Memory of files", "validation.measured.strangers", "files"),
         Page("lines", "Measured lines", "validation.measured.lines", "measure"),
         Page("networks", "Networks", "validation.measured.networks", "networks"),
         Page("performance", "Performance", "validation.bench.report", "performance"),
@@ -88,6 +91,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
     ),
     "Code and tests": (
         Page("commands", "Commands", "validation.pages.commands"),
+        Page("codecs", "Codecs", "validation.pages.codecs", "speech"),
         Page("measures", "Measures", "validation.pages.measures", "results"),
         Page("gallery", "Gallery", "fairwave_report.gallery"),
         Page("controllers", "Controllers", "fairwave_report.controllers"),

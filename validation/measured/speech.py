@@ -1,7 +1,6 @@
-"""Effect of loss on speech, with and without concealment: measures and writes the table of ``docs/speech.md``.
+"""Effect of loss on speech, with and without concealment.
 
-``python -m fairwave_speech.measure docs/speech.md`` fills the part between the two markers of the page;
-without a page it prints the table. Units of 20 ms over G.711 µ law are lost independently of one another;
+``python -m validation speech`` measures it. Units of 20 ms over G.711 µ law are lost independently of one another;
 nothing is late. Every replication draws new digits and new losses. The prompt of the score stays the same, with new
 losses.
 """
@@ -25,13 +24,15 @@ from fairwave_speech.recognise import ReadingCall, accuracy
 from fairwave_speech.score import is_visqol_installed, segmental_snr_db, visqol
 from fairwave_speech.script import Script, script
 from fairwave_speech.voices import VOICES, synthetic_digits
+from validation import kept, writing
 
 LOSSES = (0.0, 0.01, 0.05, 0.1, 0.2)
 REPLICATIONS = 5
 SENTENCES = 20
 
-BEGIN = "<!-- measured: begin (python -m fairwave_speech.measure docs/speech.md) -->"
-END = "<!-- measured: end -->"
+KEPT = "measured/speech"
+ABOUT = """Units have 20 ms of G.711 µ-law. They are lost independently, and none is late. ViSQOL and segmental SNR
+use 8 s of the default prompt. The second table adds synthetic voices (Debian's `flite`)."""
 
 
 def lossy_call(
@@ -160,33 +161,19 @@ def markdown(table: Sequence[dict[str, str]]) -> str:
     return "\n".join([*(f"| {line} |" for line in lines), "", note["note"]])
 
 
-def fill(page: str, table: str) -> str:
-    """The page with the table between its markers.
-
-    Raises:
-        SpeechError: the markers are missing.
-    """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SpeechError(f"the page has no lines {BEGIN!r} and {END!r} to put the table between")
-    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+def render(_: Path) -> str:
+    """Renders the page from the kept rows."""
+    found = kept.read(KEPT)
+    parts = ["# Effect of loss on speech", ABOUT, markdown(found["losses"]), markdown(found["voices"])]
+    return "\n\n".join(parts) + "\n"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Measure, and print or fill the page."""
+def main() -> int:
+    """Measures and keeps the rows."""
+    writing.parser(__doc__).parse_args()
     try:
-        table = f"{markdown(rows())}\n\n{markdown(voice_rows())}"
-        if arguments:
-            page = Path(arguments[0])
-            page.write_text(fill(page.read_text(encoding="utf-8"), table), encoding="utf-8")
-        else:
-            sys.stdout.write(f"{table}\n")
-    except (SpeechError, OSError) as error:
+        kept.write(KEPT, {"losses": list(rows()), "voices": list(voice_rows())})
+    except SpeechError as error:
         sys.stderr.write(f"fairwave: {error}\n")
         return 2
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
