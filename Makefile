@@ -142,8 +142,8 @@ faults:  ## every write and every open of run, sweep, study and network fails on
 fuzz:  ## long fuzzing of parsers, decoders, queues, endpoints and whole runs: about half an hour of one core
 	FAIRWAVE_FUZZ_CASES=$${FAIRWAVE_FUZZ_CASES:-100000} cargo test --locked --workspace --profile dev fuzz -- --nocapture --test-threads 1
 
-# Clauses come first. On two busy cores, the build with nearly all of the 265 takes ten minutes and its tests four. Each other clause is
-# built separately in 10 to 30 s. Then each of about 340 places is compiled from scratch: two hours of two idle cores.
+# Clauses come first: on two busy cores, the build takes ten minutes and its tests four. Then each of about 340 places is compiled from
+# scratch: two hours of two idle cores.
 mutants: $(VENV)/.locked $(MUTATOR)  ## break the laws clause by clause, then in 300 places; their own tests must notice
 	$(BIN)/python -m validation clauses
 	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation mutants

@@ -50,14 +50,14 @@ def test_many_flows_are_held_to_limits_of_memory_and_set_up() -> None:
     ]
 
 
-def test_other_simulators_take_at_least_twice_as_long() -> None:
+def test_other_simulators_take_at_least_three_times_as_long() -> None:
     rows = [
-        {"flows": 1000, "htsim_times": 2.1, "ns2_times": 1.9},
+        {"flows": 1000, "htsim_times": 3.1, "ns2_times": 2.9},
         {"flows": 2000, "htsim_times": 1.5},
         {"flows": 3000},
     ]
     assert list(others.list_exceeded({"rows": rows})) == [
-        "ns-2 takes only 1.9 times as long at 1,000 flows",
+        "ns-2 takes only 2.9 times as long at 1,000 flows",
         "htsim takes only 1.5 times as long at 2,000 flows",
     ]
 

@@ -31,7 +31,7 @@ LARGEST_NS2 = 100_000
 #: Other simulators, by the beginning of their keys.
 OTHERS = {"htsim": "htsim", "ns2": "ns-2"}
 #: Minimum of the others' time per packet-hop, relative to fairwave's at the same size.
-LEAST_TIMES = 2.0
+LEAST_TIMES = 3.0
 
 SCRIPT = Path(__file__).with_name("many_flows.tcl")
 SOURCE = Path(__file__).with_name("many_flows.cc")

@@ -5,10 +5,10 @@ another constant, a wrong variable. Each has a ``name``, the ``source``, the ``c
 the ``file``, and the text ``before`` and ``after``. They were written from the sources and the laws' code, without a
 look at the tests.
 
-The runner compiles nearly all mutants into one build of a copy of the tree and switches one on at a time
-(``switches.py``). It builds the few that do not compile that way one by one. The unit tests of the law's crate run on
-each mutant, tests of its module first, until a test fails. A failing test notices the mutant. A run that exceeds its
-time limit, or ends without a test result, counts as missed: a test that hangs does not name the fault.
+The runner compiles all mutants into one build of a copy of the tree and switches one on at a time (``switches.py``).
+The unit tests of the law's crate run on each mutant, tests of its module first, until a test fails. A failing test
+notices the mutant. A run that exceeds its time limit, or ends without a test result, counts as missed: a test that
+hangs does not name the fault.
 
 A mutant without an observable effect has a further key, ``equivalent``, with the reason. It runs like the others and
 counts neither as noticed nor as missed. The command fails if a test notices it.
@@ -32,9 +32,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -50,8 +49,6 @@ TREE = mutants.OUT / "clauses"
 #: Only for builds of ``TREE``: cargo would use another tree's build and test the wrong code.
 BUILD = mutants.OUT / "build"
 KEPT = mutants.OUT / "clauses.json"
-#: Digests of mutants that did not compile next to the original.
-ALONE = mutants.OUT / "alone.json"
 
 #: The part of the mutants that the tests must notice.
 ASKED = 0.97
@@ -139,18 +136,6 @@ def problems(clauses: Sequence[Clause], root: Path = ROOT) -> list[str]:
         if times != 1:
             found.append(f"{here}: `before` occurs {times} times in `{clause.file}`, not once")
     return found
-
-
-@contextmanager
-def applied(clause: Clause, tree: Path) -> Iterator[None]:
-    """The mutant in the tree, for as long as the context lasts."""
-    file = tree / clause.file
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace(clause.before, clause.after, 1), encoding="utf-8")
-    try:
-        yield
-    finally:
-        file.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -267,48 +252,20 @@ def _write_if_changed(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def _alone() -> list[str]:
-    return json.loads(ALONE.read_text(encoding="utf-8")) if ALONE.is_file() else []
-
-
 class Rig:
     """Builds and runs mutants in a copy of the tree."""
 
     def __init__(self, cargo: str, jobs: int) -> None:
         self.cargo, self.jobs = cargo, jobs
-        self.limits: dict[str, float] = {}
-        self.original: dict[str, str] = {}
-
-    def _build(self, crates: Sequence[str]) -> tuple[Ended, dict[str, Suite]]:
-        packages = [argument for crate in crates for argument in ("-p", f"fairwave-{crate}")]
-        arguments = [
-            "test",
-            "--locked",
-            "--lib",
-            "--no-run",
-            "--profile",
-            "mutants",
-            "--message-format",
-            "json",
-        ]
-        ended = _command([self.cargo, *arguments, *packages], TREE, None, space=False)
-        binaries = switches.executables(ended.output) if ended.status == 0 else {}
-        return ended, {
-            crate: Suite(binaries[f"fairwave-{crate}"], crate, self.limits.get(crate, SHORTEST))
-            for crate in crates
-            if f"fairwave-{crate}" in binaries
-        }
 
     def run_all(self, clauses: Sequence[Clause], tell: Callable[[Clause, str, str], None]) -> None:
         """Runs all mutants and calls ``tell`` with each outcome and the output of the last command."""
         mutants.lay_out(TREE)
         numbered = dict(enumerate(clauses, 1))
-        crates = sorted({clause.crate for clause in clauses})
-        suites = self._switch(numbered, crates)
+        suites = self._switch(numbered, tell)
         with ThreadPoolExecutor(self.jobs) as pool:
             # The limits are measured under the load of the later runs.
             list(pool.map(Suite.check, suites.values()))
-            self.limits = {crate: suite.limit for crate, suite in suites.items()}
             running = {
                 pool.submit(suites[clause.crate].run, clause, number): clause
                 for number, clause in numbered.items()
@@ -316,49 +273,40 @@ class Rig:
             for future in as_completed(running):
                 ended = future.result()
                 tell(running[future], judge(ended), ended.output)
-        alone = [clause for clause in clauses if clause not in running.values()]
-        for file, text in self.original.items():
-            _write_if_changed(TREE / file, text)
-        for clause in alone:
-            with applied(clause, TREE):
-                built, own = self._build([clause.crate])
-                if built.status == 0:
-                    ended = own[clause.crate].run(clause)
-                    tell(clause, judge(ended), ended.output)
-                else:
-                    tell(clause, BROKEN, "".join(error[3] for error in switches.errors(built.output)))
 
-    def _switch(self, numbered: dict[int, Clause], crates: Sequence[str]) -> dict[str, Suite]:
-        """One build with as many of the mutants as possible; the others are taken out of ``numbered``."""
-        for number in [number for number, clause in numbered.items() if clause.digest in _alone()]:
-            del numbered[number]
+    def _switch(
+        self, numbered: dict[int, Clause], tell: Callable[[Clause, str, str], None]
+    ) -> dict[str, Suite]:
+        """Builds all mutants together. Reports those that do not compile and removes them from ``numbered``."""
+        crates = sorted({clause.crate for clause in numbered.values()})
         files = [str(file.relative_to(TREE)) for file in sorted(TREE.glob("crates/*/src/**/*.rs"))]
-        self.original = {file: (TREE / file).read_text(encoding="utf-8") for file in files}
-        original = dict(self.original)
+        original = {file: (TREE / file).read_text(encoding="utf-8") for file in files}
         for crate in crates:
             original[f"crates/fairwave-{crate}/src/lib.rs"] += switches.SWITCH
         while True:
             build = switches.switched(numbered, original.__getitem__, files)
             inside = set().union(*(numbers for parts in build.lines.values() for _, _, numbers in parts))
             for number in set(numbered) - inside:
-                del numbered[number]
+                tell(numbered.pop(number), BROKEN, "a switch is possible in a function or a constant only")
             wanted = {**original, **build.texts}
             for file in files:
                 _write_if_changed(TREE / file, wanted[file])
-            ended, suites = self._build(crates)
+            ended = self._build(crates)
             if ended.status == 0:
-                print(f"{len(numbered)} in one build, the others one by one", flush=True)
-                return suites
-            wrong: set[int] = set()
-            for file, line, source, _ in switches.errors(ended.output):
-                wrong |= build.blamed(file, line, source)
+                binaries = switches.executables(ended.output)
+                return {crate: Suite(binaries[f"fairwave-{crate}"], crate) for crate in crates}
+            errors = list(switches.errors(ended.output))
+            text = "".join(rendered for *_, rendered in errors) or ended.output
+            wrong = set().union(*(build.blamed(file, line, source) for file, line, source, _ in errors))
             if not wrong:
-                said = "".join(error[3] for error in switches.errors(ended.output)) or ended.output
-                raise SystemExit(f"the build with all mutants fails:\n{said[-3000:]}")
-            names = ", ".join(sorted(numbered[number].name for number in wrong))
-            print(f"do not compile next to the original: {names}", flush=True)
-            alone = [*_alone(), *(numbered.pop(number).digest for number in wrong)]
-            ALONE.write_text(json.dumps(alone), encoding="utf-8")
+                raise SystemExit(f"the build with all mutants fails:\n{text[-3000:]}")
+            for number in wrong:
+                tell(numbered.pop(number), BROKEN, text)
+
+    def _build(self, crates: Sequence[str]) -> Ended:
+        options = ("--locked", "--lib", "--no-run", "--profile", "mutants", "--message-format", "json")
+        packages = [argument for crate in crates for argument in ("-p", f"fairwave-{crate}")]
+        return _command([self.cargo, "test", *options, *packages], TREE, None, space=False)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Many mutants in one build: each is compiled next to the original, and an environment variable switches one on.
 
 A mutant inside a function becomes a branch of that function's body. A mutant of a constant turns the constant into a
-function. Mutants that do not compile that way are built one by one.
+function. A mutant cannot have a switch elsewhere, nor in a `const fn`, which cannot read the variable.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,7 +31,7 @@ pub(crate) fn clause_on(number: u32) -> bool {{
 _NO_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|\bb?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\'(?:\\[^\']*.|[^\'\\])\'', re.DOTALL
 )
-_FUNCTION = re.compile(r"\bfn\s+\w+")
+_FUNCTION = re.compile(r"(?<!const )\bfn\s+\w+")
 _CONSTANT = re.compile(r"\b(?:const|static)\s+([A-Z]\w*)\s*:\s*((?:\[[^=]*?\]|[^=;])*?)\s*=(?=\s)")
 _IMPORT = re.compile(r"\buse\s[^;]*;")
 
@@ -83,11 +84,13 @@ class Switched:
         return set().union(*(here or [numbers for (_, name), numbers in self.names.items() if name in words]))
 
 
+@cache
 def masked(text: str) -> str:
     """The text with everything that is no code blanked out, as long as before."""
     return _NO_CODE.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), text)
 
 
+@cache
 def places(text: str) -> list[Place]:
     """The outermost function bodies of a file, and the constants outside of them."""
     code = masked(text)
@@ -169,8 +172,8 @@ def _users(file: str, name: str, read: Callable[[str], str], crate_files: Sequen
     yield file
     source, below = file.split("/src/", maxsplit=1)[0] + "/", re.sub(r"(/mod)?\.rs$", "", file)
     for other in crate_files:
-        if other != file and other.startswith(source):
-            text = masked(read(other))
+        if other != file and other.startswith(source) and name in (text := read(other)):
+            text = masked(text)
             part = (
                 rf"\b{name}\b"
                 if other.startswith((f"{below}/", f"{below}_"))
