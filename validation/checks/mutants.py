@@ -50,9 +50,9 @@ ASKED = 0.95
 #: More mutants than requested are drawn by this factor, because some do not compile.
 SPARE = 1.12
 #: Tests of whole connections, which take most of the time that all tests take.
-SLOW = ("today_tests", "the_mean_window", "storyboards", "any_discipline_that_asks", "as_in_ns2_a_load")
+SLOW = ("connection_tests", "the_mean_window", "storyboards", "any_discipline_that_asks", "as_in_ns2_a_load")
 #: Files of tests alone.
-_OF_TESTS = re.compile(r"(^|[/_])(tests?|fuzz|testing|storyboards|clauses)\.rs$")
+_OF_TESTS = re.compile(r"(^|[/_])(tests?|fuzz|testing|storyboards|clauses)\.rs$|(^|/)test_\w+\.rs$")
 _PLACE = re.compile(r"^crates/fairwave-(?P<crate>\w+)/src/(?P<file>[^:]+):\d+:\d+: (?P<what>.*)$")
 #: The crates of the laws, and where ``fairwave_core`` shows their modules.
 CRATES = {

@@ -11,13 +11,13 @@ pub mod limited;
 pub mod media;
 pub mod meter;
 pub mod parts;
-#[cfg(feature = "testing")]
-pub mod path_test;
 pub mod policy;
 pub mod preset;
 pub mod serial;
 pub mod sizes;
 pub mod subscription;
+#[cfg(feature = "testing")]
+pub mod test_path;
 pub mod wire;
 
 use std::panic::Location;

@@ -1,6 +1,6 @@
 //! WebRTC calls. One transport carries all streams of a peer.
 //!
-//! - [`backstage`]: side channel for payloads: pictures, and packets that FEC restores.
+//! - [`side_channel`]: side channel for payloads: pictures, and packets that FEC restores.
 //! - [`control`]: rate controllers, one file each. A controller decides how much the sender may send.
 //! - `recent`: ring buffer for the latest packets and frames of a stream.
 //! - [`rtp`]: headers of media packets. [`mailbox`]: feedback messages, which are longer than a simulated packet.
@@ -11,7 +11,6 @@
 //!
 //! All parts are state machines without clock or socket.
 
-pub mod backstage;
 pub mod control;
 pub mod mailbox;
 pub mod receive;
@@ -21,6 +20,7 @@ pub mod rtp;
 pub mod send;
 pub mod session;
 pub mod sfu;
+pub mod side_channel;
 pub mod sizes;
 
 // Macros of `fairwave-units` name these modules.

@@ -26,7 +26,7 @@ pub mod wire;
 #[cfg(test)]
 mod flavours;
 #[cfg(test)]
-mod modern_tests;
+mod marks_and_pacing_tests;
 #[cfg(test)]
 mod storyboards;
 

@@ -77,7 +77,7 @@ mod tests {
     use super::super::{Flavour, Preset, TcpConfig};
     use super::*;
     use fairwave_endpoint::Sender;
-    use fairwave_endpoint::path_test::PathFate;
+    use fairwave_endpoint::test_path::PathFate;
     use fairwave_media::traffic::{FrameType, Unit};
     use fairwave_network::packet::Body;
     use fairwave_units::units::Rate;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::connection::Connection;
 use super::control::{AimdConfig, Control, ControlLaw};
 use super::*;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Receiver, Sender};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Packet};

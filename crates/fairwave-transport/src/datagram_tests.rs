@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::wire::{Decoder, Format, encode};
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, TrafficConfig, Unit};
 use fairwave_network::packet::{Body, Packet};

@@ -57,7 +57,7 @@ impl TransportLaw for WebrtcConfig {
         let shared = Shared::default();
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let random = seed.stream("sender");
-        let sender = WebrtcSender::new(context, self, media, random, mailboxes, shared.backstage.clone())?;
+        let sender = WebrtcSender::new(context, self, media, random, mailboxes, shared.side_channel.clone())?;
         let audio = media.audio.as_ref().map_or_else(AudioSetup::default, |audio| AudioSetup {
             frame: audio.frame,
             factors: Some(Factors { impairment: audio.impairment(), copy: audio.copy_impairment(), wideband: true }),
@@ -72,7 +72,7 @@ impl TransportLaw for WebrtcConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwave_endpoint::path_test::{PathFate, Wire};
+    use fairwave_endpoint::test_path::{PathFate, Wire};
     use fairwave_endpoint::{Receiver, Sender};
     use fairwave_media::encoder::{AudioConfig, StreamKind, VideoConfig};
     use fairwave_media::traffic::{FrameType, Unit};

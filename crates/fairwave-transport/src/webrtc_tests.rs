@@ -12,7 +12,7 @@ use crate::webrtc::WebrtcConfig;
 use fairwave_endpoint::media::{
     AudioQuality, InboundSample, MediaReceived, MediaSent, OutboundSample, StreamQuality, StreamSummary, VideoQuality,
 };
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, ReceiverView, Sender};
 use fairwave_media::encoder::{Media, StreamKind};
 use fairwave_media::traffic::{FrameType, Unit};
@@ -723,7 +723,7 @@ proptest! {
         let (shared, context) = (Shared::default(), FlowContext::default());
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let random = Seed(1).stream("sender");
-        let made = WebrtcSender::new(context, &config, &media, random, mailboxes, shared.backstage.clone());
+        let made = WebrtcSender::new(context, &config, &media, random, mailboxes, shared.side_channel.clone());
         let mut sender = made.expect("a sender");
         let setup = ReceiverSetup { expected: sender.expected(), ..ReceiverSetup::default() };
         let random = Seed(1).stream("receiver");

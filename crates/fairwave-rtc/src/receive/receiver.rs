@@ -4,7 +4,7 @@
 //! decoded. Of simulcast encodings, the first that shows a unit delivers it.
 //!
 //! **Assumptions.** Lip synchronisation needs one sender report per stream to map capture times; libwebrtc fits a line
-//! through several. The round trip is the sender's ([`Backstage::round_trip`]), read once a second. libwebrtc updates
+//! through several. The round trip is the sender's ([`SideChannel::round_trip`]), read once a second. libwebrtc updates
 //! its round trip as often.
 
 use super::audio::{self, Audio, AudioArrival, AudioSetup};
@@ -15,10 +15,10 @@ use super::nack::{LOOKED_AT, NackList, Noticed};
 use super::reception::{Reception, unwrap16};
 use super::synchronisation::{Latest, Synchronisation, relative_delay};
 use super::video::{self, Video};
-use crate::backstage::Backstage;
 use crate::mailbox::Mailbox;
 use crate::rtcp::{Description, Nack, Pli, ReceiverReport, ReportBlock, Rtcp, compound, time};
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_message};
+use crate::side_channel::SideChannel;
 use crate::sizes;
 use fairwave_endpoint::media::{InboundSample, MediaReceived, StreamId, StreamQuality, StreamSummary};
 use fairwave_endpoint::serial::ReplayWindow;
@@ -62,7 +62,7 @@ pub struct Shared {
     /// From the sender.
     pub control: Mailbox,
     /// Payloads.
-    pub backstage: Backstage,
+    pub side_channel: SideChannel,
 }
 
 // One per stream.
@@ -100,13 +100,13 @@ struct Received {
 }
 
 impl Received {
-    fn new(id: StreamId, config: &ReceiveConfig, setup: &ReceiverSetup, backstage: &Backstage) -> Self {
+    fn new(id: StreamId, config: &ReceiveConfig, setup: &ReceiverSetup, side_channel: &SideChannel) -> Self {
         let is_audio = id.kind == StreamKind::Audio;
         let clock = if is_audio { audio::CLOCK } else { video::CLOCK };
         let content = if is_audio {
             Content::Audio(Audio::new(config, setup.audio))
         } else {
-            Content::Video(Video::new(config, id.kind, setup.spells_off(id.kind), backstage.clone()))
+            Content::Video(Video::new(config, id.kind, setup.spells_off(id.kind), side_channel.clone()))
         };
         Received {
             id,
@@ -197,7 +197,7 @@ impl WebrtcReceiver {
         expected.sort_unstable();
         expected.dedup();
         let streams: Vec<Received> =
-            expected.iter().map(|id| Received::new(*id, config, &setup, &shared.backstage)).collect();
+            expected.iter().map(|id| Received::new(*id, config, &setup, &shared.side_channel)).collect();
         let index = streams.iter().map(|stream| (stream.id, stream.deadline())).collect();
         let mut receiver = WebrtcReceiver {
             index,
@@ -232,7 +232,7 @@ impl WebrtcReceiver {
         match self.index.binary_search_by_key(&id, |(id, _)| *id) {
             Ok(place) => place,
             Err(place) => {
-                let stream = Received::new(id, &self.config, &self.setup, &self.shared.backstage);
+                let stream = Received::new(id, &self.config, &self.setup, &self.shared.side_channel);
                 self.index.insert(place, (id, stream.deadline()));
                 self.streams.insert(place, stream);
                 place
@@ -390,7 +390,7 @@ impl WebrtcReceiver {
                 }
                 for back in 1..=back {
                     let Some((repeated, created)) =
-                        self.shared.backstage.header(media, header.sequence.wrapping_sub(back as u16))
+                        self.shared.side_channel.header(media, header.sequence.wrapping_sub(back as u16))
                     else {
                         continue;
                     };
@@ -443,7 +443,7 @@ impl WebrtcReceiver {
         let restored = std::mem::take(&mut self.restored);
         for &number in &restored {
             let Some(stream) = self.streams.get_mut(place) else { return };
-            let found = self.shared.backstage.header(stream.ssrc(Role::Media), number as u16);
+            let found = self.shared.side_channel.header(stream.ssrc(Role::Media), number as u16);
             let Some(found) = found.filter(|_| stream.held.is_new(number)) else { continue };
             stream.total.packets_recovered += 1;
             let noticed = self.on_number(now, place, number, true, out);
@@ -612,7 +612,7 @@ impl WebrtcReceiver {
             self.reports.on_rate(self.rate);
         }
         self.bytes_before = (now, self.bytes);
-        if let Some(round_trip) = self.shared.backstage.round_trip() {
+        if let Some(round_trip) = self.shared.side_channel.round_trip() {
             for stream in &mut self.streams {
                 stream.nack.set_round_trip(round_trip);
                 if let Content::Video(video) = &mut stream.content {

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::backstage::Picture;
 use crate::rtcp::{Rtcp, SenderReport, compound, time};
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
+use crate::side_channel::Picture;
 use crate::sizes;
 use fairwave_endpoint::media::{Rated, StreamId, StreamQuality, Unrated};
 use fairwave_endpoint::{Delivery, FlowContext, Output, Receiver};
@@ -88,10 +88,10 @@ impl Rig {
     /// Feeds the `k`-th frame of a camera at 25 frames/s, after 40 ms in the network. It has three packets; those in
     /// `lost` do not arrive.
     fn frame(&mut self, k: u64, lost: &[u16]) {
-        self.shared.backstage.put_picture(CAMERA, k as u16, Picture { width: 640, height: 360, quality: 4.0 });
+        self.shared.side_channel.put_picture(CAMERA, k as u16, Picture { width: 640, height: 360, quality: 4.0 });
         for part in 0..3 {
             let header = camera(k, part);
-            self.shared.backstage.put_header(&header, ms(40 * k));
+            self.shared.side_channel.put_header(&header, ms(40 * k));
             if lost.contains(&part) {
                 self.transport = self.transport.wrapping_add(1);
             } else {

@@ -10,8 +10,8 @@ use super::frames::{Frame, Frames, Inserted};
 use super::freeze::Smoothness;
 use super::jitter::JitterEstimator;
 use super::timing::{Schedule, Timing};
-use crate::backstage::{Backstage, Picture};
 use crate::rtp::RtpHeader;
+use crate::side_channel::{Picture, SideChannel};
 use fairwave_endpoint::media::{InboundSample, Rated, Unrated, VideoQuality, VideoRating};
 use fairwave_media::encoder::{Spells, StreamKind};
 use fairwave_units::units::{Instant, Span};
@@ -54,7 +54,7 @@ pub struct Video {
     /// When the camera is off, as signalled.
     off: Spells,
     /// Side channel: periods in which a server does not forward the stream.
-    backstage: Backstage,
+    side_channel: SideChannel,
 }
 
 /// Sums over the display time of pictures.
@@ -82,11 +82,11 @@ impl Seen {
 
 impl Video {
     /// Returns a receiver before its first packet. The configuration must have been checked.
-    pub fn new(config: &ReceiveConfig, kind: StreamKind, off: Spells, backstage: Backstage) -> Self {
+    pub fn new(config: &ReceiveConfig, kind: StreamKind, off: Spells, side_channel: SideChannel) -> Self {
         Video {
             kind,
             off,
-            backstage,
+            side_channel,
             config: *config,
             frames: Frames::default(),
             jitter: JitterEstimator::default(),
@@ -177,7 +177,7 @@ impl Video {
     }
 
     /// Decodes the frames that are due; the last one is the picture. `picture` returns its properties.
-    pub fn decode(&mut self, now: Instant, picture: impl Fn(&Backstage, &Frame) -> Option<Picture>) -> Option<Frame> {
+    pub fn decode(&mut self, now: Instant, picture: impl Fn(&SideChannel, &Frame) -> Option<Picture>) -> Option<Frame> {
         if now < self.decode_at {
             return None;
         }
@@ -233,7 +233,7 @@ impl Video {
             self.seen.add(self.picture, seconds);
         }
         self.smoothness.on_shown(shown, away);
-        self.picture = picture(&self.backstage, &last);
+        self.picture = picture(&self.side_channel, &last);
         self.delay_sum += shown.span_since(last.created).seconds();
         self.playing = Some((shown, last.created));
         self.schedule(now);
@@ -246,7 +246,7 @@ impl Video {
     }
 
     fn absent(&self, from: Instant, until: Instant) -> Span {
-        self.backstage.absent(self.kind, &self.off, from, until)
+        self.side_channel.absent(self.kind, &self.off, from, until)
     }
 
     /// Checks whether to request a key frame because nothing could be decoded for too long.

@@ -18,13 +18,13 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use crate::backstage::{Backstage, Picture};
 use crate::control::{AnyRateController, Carries, Decision, Feedback, Limits, LossReport, RateController, SentPacket};
 use crate::mailbox::Mailbox;
 use crate::receive::config::FeedbackFormat;
 use crate::rtcp::{Description, ReportBlock, Rtcp, compound, time};
 use crate::rtp::{PayloadKind, Role, RtpHeader, Ssrc, control_body};
 use crate::session::{FecFormat, WebrtcConfig};
+use crate::side_channel::{Picture, SideChannel};
 use crate::sizes;
 use allocation::{Share, share};
 use fairwave_endpoint::media::{MediaSent, QualityLimitation, SAMPLE_EVERY, StreamId, TransportSample};
@@ -128,7 +128,7 @@ pub struct WebrtcSender {
     limits: Limits,
     forward: Mailbox,
     back: Mailbox,
-    backstage: Backstage,
+    side_channel: SideChannel,
     random: Stream,
     started: bool,
     stopped: bool,
@@ -162,7 +162,7 @@ fn packets_of(frame_bits: f64, per_packet: u64) -> f64 {
 
 impl WebrtcSender {
     /// Returns the sender of a flow that carries `media`. Sender reports leave through `forward`; feedback arrives
-    /// through `back`. The receiver reads payloads from `backstage`. `stream` is the only source of randomness.
+    /// through `back`. The receiver reads payloads from `side_channel`. `stream` is the only source of randomness.
     ///
     /// # Errors
     /// An invalid [`WebrtcConfig`], and media without any stream.
@@ -172,7 +172,7 @@ impl WebrtcSender {
         media: &Media,
         mut stream: Stream,
         (forward, back): (Mailbox, Mailbox),
-        backstage: Backstage,
+        side_channel: SideChannel,
     ) -> Result<Self, ConfigError> {
         config.check()?;
         let seed = Seed(stream.uniform_below(u64::MAX));
@@ -243,7 +243,7 @@ impl WebrtcSender {
             limits: Limits { start, least, most },
             forward,
             back,
-            backstage,
+            side_channel,
             random: seed.stream("reports"),
             started: false,
             stopped: false,
@@ -462,7 +462,7 @@ impl WebrtcSender {
             ..RtpHeader::default()
         };
         // A later packet may repeat this one.
-        self.backstage.put_header(&header, unit.created);
+        self.side_channel.put_header(&header, unit.created);
         let wire = sizes::AUDIO_HEADER.saturating_add(frame.payload);
         let packet = Waiting { header, wire, carries: Carries::Audio, created: unit.created, since: now };
         self.push(now, packet);
@@ -491,7 +491,7 @@ impl WebrtcSender {
             payload: SILENCE,
             ..RtpHeader::default()
         };
-        self.backstage.put_header(&header, created);
+        self.side_channel.put_header(&header, created);
         let wire = sizes::AUDIO_HEADER.saturating_add(SILENCE);
         self.push(now, Waiting { header, wire, carries: Carries::Audio, created, since: now });
     }
@@ -534,7 +534,7 @@ impl WebrtcSender {
         stream.count_frame(now, frame, huge, ends);
         let (number, depends) = stream.place(frame);
         let picture = Picture { width: frame.width, height: frame.height, quality: frame.quality };
-        self.backstage.put_picture(ssrc, number, picture);
+        self.side_channel.put_picture(ssrc, number, picture);
         let timestamp = stream.timestamp(unit.created);
         let parts = packetizer::parts(frame.bytes.max(1), most);
         let count = frame.bytes.max(1).div_ceil(most);
@@ -562,7 +562,7 @@ impl WebrtcSender {
                 stream.history.add(now, packet, round_trip);
             }
             if self.config.fec != FecFormat::None {
-                self.backstage.put_header(&header, unit.created);
+                self.side_channel.put_header(&header, unit.created);
             }
             if self.config.fec != FecFormat::None {
                 match groups.last_mut() {
@@ -895,7 +895,7 @@ impl WebrtcSender {
         }
         self.round_trip = round_trip.or(self.round_trip);
         if let Some(round_trip) = round_trip {
-            self.backstage.set_round_trip(round_trip);
+            self.side_channel.set_round_trip(round_trip);
         }
         if expected <= 0 {
             return;

@@ -6,7 +6,7 @@ use super::history::unwrap16;
 use super::*;
 use crate::rtcp::{Nack, Pli, ReceiverReport, TransportFeedback};
 use crate::rtp::control_message;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{Delivery, Receiver};
 use fairwave_media::encoder::{AudioConfig, VideoConfig};
 use fairwave_media::traffic::FrameType;
@@ -194,7 +194,7 @@ fn call(seconds: u64, table: &str) -> Wire<WebrtcSender, Peer> {
     };
     let stream = Seed(7).stream("webrtc");
     let sender =
-        WebrtcSender::new(FlowContext::default(), &config, &media, stream, (control, mailbox), Backstage::new())
+        WebrtcSender::new(FlowContext::default(), &config, &media, stream, (control, mailbox), SideChannel::new())
             .expect("a sender");
     let mut wire = Wire::new(sender, peer, Span::from_millis(50));
     let mut times: Vec<(u64, StreamKind)> =
@@ -441,7 +441,7 @@ fn media_without_a_stream_is_refused() {
         &media,
         stream,
         mailboxes,
-        Backstage::new(),
+        SideChannel::new(),
     );
     assert_eq!(made.err().map(|error| error.key), Some("media".to_owned()));
 }

@@ -302,7 +302,7 @@ impl Leg {
             }
         }
         if let Some(round_trip) = round_trip {
-            pair.backstage.set_round_trip(round_trip);
+            pair.side_channel.set_round_trip(round_trip);
         }
         if expected > 0 {
             let share = (lost as f64 / expected as f64).clamp(0.0, 1.0);

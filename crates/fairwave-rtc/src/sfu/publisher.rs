@@ -1,9 +1,9 @@
 //! A participant as the server sees it: its streams, and the server's requests to it.
 
 use super::layers::{Layers, Rung};
-use crate::backstage::Backstage;
 use crate::receive::reception::Unwrapper;
 use crate::rtp::{RtpHeader, Ssrc};
+use crate::side_channel::SideChannel;
 use fairwave_endpoint::serial::ReplayWindow;
 use fairwave_media::encoder::{Media, StreamKind};
 use fairwave_units::units::{Instant, Span};
@@ -29,7 +29,7 @@ pub(super) struct Publisher {
     wants_key: Vec<Ssrc>,
     spacing: Span,
     /// Payloads of the publisher's packets.
-    pub backstage: Backstage,
+    pub side_channel: SideChannel,
     /// Streams that are sent: audio, video, screen.
     pub sends: [bool; 3],
     /// Largest total rate of its streams, bits per second.
@@ -45,7 +45,7 @@ impl Publisher {
             asked_key: [[None; 4]; 3],
             wants_key: Vec::new(),
             spacing,
-            backstage: Backstage::default(),
+            side_channel: SideChannel::default(),
             sends: [false; 3],
             most: 0.0,
         }

@@ -12,13 +12,13 @@ use super::listener::{Bundle, Listener};
 use super::publisher::Publisher;
 use super::speakers::Speakers;
 use super::subscriber::Subscriber;
-use crate::backstage::Backstage;
 use crate::control::{Carries, RateControlConfig};
 use crate::receive::config::FeedbackFormat;
 use crate::receive::{AudioSetup, Factors, ReceiverSetup, Shared, WebrtcReceiver};
 use crate::rtp::RtpHeader;
 use crate::send::WebrtcSender;
 use crate::session::WebrtcConfig;
+use crate::side_channel::SideChannel;
 use crate::sizes;
 use fairwave_endpoint::FlowContext;
 use fairwave_endpoint::media::QualityLimitation;
@@ -88,7 +88,7 @@ pub(super) struct Pair {
     /// Streams: audio, video, screen.
     pub streams: [Option<Forward>; 3],
     pub queue: VecDeque<Leaving>,
-    pub backstage: Backstage,
+    pub side_channel: SideChannel,
 }
 
 impl Pair {
@@ -181,11 +181,11 @@ impl Room {
         let shared = Shared::default();
         let mailboxes = (shared.control.clone(), shared.feedback.clone());
         let sender =
-            WebrtcSender::new(context, config, media, seed.stream("sender"), mailboxes, shared.backstage.clone())?;
+            WebrtcSender::new(context, config, media, seed.stream("sender"), mailboxes, shared.side_channel.clone())?;
         let setup = ReceiverSetup { audio: audio_setup(media), expected: sender.expected(), off: spells_off(media) };
         let mut state = self.lock();
         if let Some(publisher) = state.publishers.get_mut(who) {
-            publisher.backstage = shared.backstage.clone();
+            publisher.side_channel = shared.side_channel.clone();
             publisher.set_media(media);
         }
         drop(state);
@@ -230,7 +230,7 @@ impl Room {
             active: false,
             streams,
             queue: VecDeque::new(),
-            backstage: shared.backstage.clone(),
+            side_channel: shared.side_channel.clone(),
         };
         if let Some(place) = state.pairs.get_mut(from * many + to) {
             *place = Some(pair);
@@ -374,7 +374,7 @@ impl State {
             return;
         }
         let many = self.setup.participants;
-        let picture = header.first.then(|| publisher.backstage.picture(header.ssrc, header.frame)).flatten();
+        let picture = header.first.then(|| publisher.side_channel.picture(header.ssrc, header.frame)).flatten();
         let watched = self.watched.get(who).and_then(|kinds| kinds.get((kind as usize).checked_sub(1)?));
         for (at, word) in watched.into_iter().flatten().enumerate() {
             let mut left = *word;
@@ -389,10 +389,10 @@ impl State {
                 }
                 let Some(out) = passed.header else { continue };
                 if passed.begins {
-                    pair.backstage.take_in(kind, created);
+                    pair.side_channel.take_in(kind, created);
                 }
                 if let Some(picture) = picture {
-                    pair.backstage.put_picture(out.ssrc, out.frame, picture);
+                    pair.side_channel.put_picture(out.ssrc, out.frame, picture);
                 }
                 pair.push(out, wire, Carries::Video, created, wakes);
             }
@@ -435,16 +435,16 @@ impl State {
             let passed = stream.audio(header, created);
             // This packet may repeat missing frames.
             for (number, out) in stream.missing.iter().copied().take(2) {
-                if let Some((lost, made)) = publisher.backstage.header(header.ssrc, number) {
+                if let Some((lost, made)) = publisher.side_channel.header(header.ssrc, number) {
                     let timestamp = stream.timestamp(made);
-                    pair.backstage.put_header(
+                    pair.side_channel.put_header(
                         &RtpHeader { ssrc: stream.ssrc(crate::rtp::Role::Media), sequence: out, timestamp, ..lost },
                         made,
                     );
                 }
             }
             let Some(out) = passed.header else { continue };
-            pair.backstage.put_header(&out, created);
+            pair.side_channel.put_header(&out, created);
             pair.push(out, wire, Carries::Audio, created, wakes);
         }
         self.wake_leads(wakes);
@@ -553,7 +553,7 @@ impl State {
         // A camera that is replaced by others does not count as missing until the server forwards it again. A camera
         // that is shown but stopped for lack of rate does.
         if (rung, reason) == (None, QualityLimitation::Other) {
-            pair.backstage.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO));
+            pair.side_channel.leave_out(kind, stream.captured().unwrap_or(Instant::ZERO));
         }
         let before = stream.target;
         if before == rung {

@@ -192,7 +192,7 @@ impl Controller for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::{Pipe, estimated};
+    use super::super::test_pipe::{Pipe, estimated};
     use super::*;
 
     fn dctcp() -> Box<Dctcp> {

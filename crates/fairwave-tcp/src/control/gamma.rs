@@ -240,7 +240,7 @@ impl<B: Additive> Controller for Gamma<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::estimated;
+    use super::super::test_pipe::estimated;
     use super::*;
 
     /// A segment is sent and acknowledged every millisecond.

@@ -278,7 +278,7 @@ impl Controller for Box<LedbatPlusPlus> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::{Pipe, estimated};
+    use super::super::test_pipe::{Pipe, estimated};
     use super::*;
 
     fn ledbat() -> Box<LedbatPlusPlus> {

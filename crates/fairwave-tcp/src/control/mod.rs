@@ -9,18 +9,18 @@ pub mod aimd;
 pub mod bbr;
 pub mod bbr1;
 pub mod binomial;
+#[cfg(test)]
+mod connection_tests;
 pub mod cubic;
 pub mod dctcp;
 pub mod gamma;
 mod growth;
 pub mod hystart;
 pub mod ledbat;
-#[cfg(test)]
-mod pipe_test;
 pub mod prague;
 pub mod real;
 #[cfg(test)]
-mod today_tests;
+mod test_pipe;
 pub mod vegas;
 pub mod westwood;
 pub mod westwood_plus;

@@ -240,7 +240,7 @@ impl Controller for Prague {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::{Pipe, estimated};
+    use super::super::test_pipe::{Pipe, estimated};
     use super::*;
 
     fn prague() -> Box<Prague> {

@@ -209,7 +209,7 @@ impl Controller for Real {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::estimated;
+    use super::super::test_pipe::estimated;
     use super::*;
     use fairwave_units::units::Span;
 

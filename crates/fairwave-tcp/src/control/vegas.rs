@@ -198,7 +198,7 @@ impl Controller for Vegas {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::estimated;
+    use super::super::test_pipe::estimated;
     use super::*;
     use fairwave_units::units::{Instant, Span};
 

@@ -164,7 +164,7 @@ impl Controller for Westwood {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::estimated;
+    use super::super::test_pipe::estimated;
     use super::*;
     use fairwave_units::units::Span;
 

@@ -129,7 +129,7 @@ impl Controller for WestwoodPlus {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pipe_test::estimated;
+    use super::super::test_pipe::estimated;
     use super::*;
 
     fn ack(now_ms: u64) -> Path {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::wire::{Data, Header};
 use super::*;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{Output, Receiver, Sender};
 use fairwave_media::traffic::{FrameType, LayerRates, Unit};
 use fairwave_network::packet::{Body, Class, FlowId, Packet};

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::sender::RoundTrip;
 use super::*;
 use fairwave_endpoint::limited::Limit;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Output, Receiver, Sender};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};

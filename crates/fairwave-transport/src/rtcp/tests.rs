@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{Output, Sender};
 use fairwave_media::traffic::{FrameType, LayerRates, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId, Packet};

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::equation::throughput;
 use super::*;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Sender, SenderView};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Class, Ecn, FlowId};

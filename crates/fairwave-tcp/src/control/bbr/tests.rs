@@ -1,4 +1,4 @@
-use super::super::pipe_test::{Pipe, estimated};
+use super::super::test_pipe::{Pipe, estimated};
 use super::*;
 
 type SingleFlow = Pipe<Box<Bbr>>;

@@ -3,7 +3,7 @@
 use super::super::storyboards::{TcpWire, ms, wire};
 use super::super::{Flavour, TcpConfig};
 use super::{Control, ControlLaw, CubicConfig};
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{Estimate, FlowContext, Sender};
 use fairwave_units::random::Seed;
 use fairwave_units::units::{Rate, Span};

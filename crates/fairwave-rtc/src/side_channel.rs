@@ -60,12 +60,12 @@ impl Kept {
 
 /// Side channel that both ends of a flow share.
 #[derive(Clone, Debug, Default)]
-pub struct Backstage(Arc<Mutex<Kept>>);
+pub struct SideChannel(Arc<Mutex<Kept>>);
 
-impl Backstage {
+impl SideChannel {
     /// Returns an empty side channel.
     pub fn new() -> Self {
-        Backstage::default()
+        SideChannel::default()
     }
 
     fn with<T>(&self, then: impl FnOnce(&mut Kept) -> T) -> T {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn stored_items_are_found_until_they_are_too_old() {
-        let (sender, ssrc) = (Backstage::new(), Ssrc(4));
+        let (sender, ssrc) = (SideChannel::new(), Ssrc(4));
         let receiver = sender.clone();
         assert_eq!(receiver.picture(ssrc, 3), None);
         let picture = Picture { width: 640, height: 360, quality: 4.0 };
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_stream_is_absent_while_it_is_left_out_or_off_and_no_time_counts_twice() {
         let at = |seconds| Instant::ZERO + Span::from_secs(seconds);
-        let server = Backstage::new();
+        let server = SideChannel::new();
         let receiver = server.clone();
         let absent = |from, until| {
             let off = Spells::from_times(&[[Span::from_secs(6), Span::from_secs(9)]]);

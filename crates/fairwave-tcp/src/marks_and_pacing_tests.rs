@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::control::{Control, Controller, Path, RateSample, Verdict, Window};
 use super::storyboards::{TcpWire, bottleneck, bulk, losing, ms, sendings, sequence, undelayed, wire};
 use super::*;
-use fairwave_endpoint::path_test::{PathFate, Wire};
+use fairwave_endpoint::test_path::{PathFate, Wire};
 use fairwave_endpoint::{FlowContext, Sender};
 use fairwave_media::traffic::{FrameType, Unit};
 use fairwave_network::packet::{Body, Ecn, Packet};
