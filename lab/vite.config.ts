@@ -6,11 +6,11 @@ import type { Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { defineConfig } from "vitest/config";
 
-/** The engine as `pack.py` leaves it. */
+/** The packed engine from `pack.py`. */
 const ENGINE = process.env.FAIRWAVE_ENGINE ?? new URL("../out/lab-engine.lzma", import.meta.url);
 const SPEECH = process.env.FAIRWAVE_SPEECH ?? "";
 
-/** `virtual:engine` is the simulator; `virtual:speech` the recording, G.711 µ law, empty where there is none. */
+/** `virtual:engine` is the simulator; `virtual:speech` the recording, G.711 µ law, empty without one. */
 function within(): Plugin {
   const files: Record<string, () => string> = {
     "virtual:engine": () => readFileSync(ENGINE).toString("base64"),
@@ -44,7 +44,7 @@ function sealed(): Plugin {
       const html = readFileSync(file, "utf8");
       const script = /<script[^>]*>([\s\S]*?)<\/script>/g;
       const scripts = hashes(html, script);
-      // Scripts hold text that looks like markup.
+      // Scripts contain text that looks like markup.
       const styles = hashes(html.replace(script, ""), /<style[^>]*>([\s\S]*?)<\/style>/g);
       if (!scripts || !styles) throw new Error("the page has no script or no style of its own");
       const policy = `default-src 'none'; script-src ${scripts} 'wasm-unsafe-eval'; style-src ${styles}; ${REST}`;

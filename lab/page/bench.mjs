@@ -1,4 +1,4 @@
-// What the page costs, measured in the real page in headless Chromium: results/bench/lab.json.gz and docs/lab.md.
+// Cost of the page, measured in the real page in headless Chromium: results/bench/lab.json.gz and docs/lab.md.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ for (let round = 0; round < 5; round++) {
 }
 found.first_picture_ms = Math.round(median(opening));
 
-// From a step of a slider to the redrawn figures, on the 60 s contested call; and tasks of the main thread meanwhile.
+// From a step of a slider to the redrawn figures, on the 60 s contested call; and tasks of the main thread during that time.
 const { page, context } = await open(browser, { hash: hashOf(contested) });
 await digest(page);
 await page.waitForTimeout(500);
@@ -60,7 +60,7 @@ for (let round = 0; round < 25; round++) {
   redraw.push(took);
 }
 found.redraw_ms = { median: Math.round(median(redraw)), longest: Math.round(Math.max(...redraw)) };
-// A drag without pauses, and what follows it: replications, the text.
+// A drag without pauses, and the work after it: replications, the text.
 const before = await drawings(page);
 await slider.evaluate(async (input) => {
   for (let step = 0; step < 60; step++) {

@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 export const PAGE = process.env.FAIRWAVE_LAB ?? fileURLToPath(new URL("../../out/lab.html", import.meta.url));
 const names = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** A browser without any network: what the page needs, it has. */
+/** A browser without a network, because the page is self-contained. */
 export function launch() {
   const executablePath = process.env.FAIRWAVE_CHROMIUM ?? names.find((name) => existsSync(name));
   return chromium.launch({
@@ -21,7 +21,7 @@ export function launch() {
   });
 }
 
-/** Opens the page and waits for its first picture. Everything that goes wrong in it is kept in `wrong`. */
+/** Opens the page and waits for its first picture. `wrong` collects its errors. */
 export async function open(browser, { width = 1440, height = 900, dark = false, hash = "", settled = false } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -54,7 +54,7 @@ export async function drawn(page, before) {
   });
 }
 
-/** Waits until nothing is being computed and answers with the digest of what is shown. */
+/** Waits until nothing is being computed and returns the digest of the displayed content. */
 export async function digest(page) {
   await page.waitForFunction(() => !document.body.classList.contains("busy"), undefined, { timeout: 60_000 });
   return page.evaluate(() => document.documentElement.dataset.digest);

@@ -154,7 +154,7 @@ test("a situation with a video call shows its worst stream, and the estimate nex
   await drawn(page, count);
   assert.notEqual(await digest(page), before);
   assert.equal(await page.locator("#situation").inputValue(), "video-call");
-  // The change is an entry of the history a moment after it is drawn.
+  // The change enters the history shortly after it is drawn.
   await page.waitForFunction((old) => location.hash !== old, hash);
   await page.locator("#undo").click();
   await page.waitForFunction((old) => document.documentElement.dataset.digest === old, before);
@@ -169,11 +169,11 @@ test("each control can be dragged, and what is shown becomes another", async () 
   const { page, wrong, context } = await open(browser);
   await digest(page);
   const all = await page.locator(".control input, .control select").evaluateAll((found) => found.map((one) => one.id));
-  // A situation replaces the controls themselves; it has a test of its own.
+  // A situation replaces the controls, and has a separate test.
   const ids = all.filter((id) => id !== "situation");
   assert.ok(ids.length >= 12, ids.join());
   for (const id of ids) {
-    // The list of controls is replaced a moment after a choice.
+    // The list of controls is replaced shortly after a choice.
     await page.waitForTimeout(600);
     const control = page.locator(`[id="${id}"]`);
     const [old, count] = [await digest(page), await drawings(page)];
@@ -186,7 +186,7 @@ test("each control can be dragged, and what is shown becomes another", async () 
       assert.ok(others.includes(other), `${id}: ${others}`);
       await control.selectOption(other);
       await drawn(page, count);
-      // A plain queue never asks for a victim that it drops at its tail: some choices change nothing before others do.
+      // A drop-tail queue drops the arriving packet and never asks for a victim, so some choices have no effect alone.
       if (id.endsWith("discipline")) assert.notEqual(await digest(page), old, id);
       await control.selectOption(value);
       await digest(page);
@@ -296,7 +296,7 @@ test("a pasted mistake is shown at its line, what is too large with its cost, an
 test("a hostile link cannot run script", async () => {
   const attack = '<img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>';
   const home = readFileSync(join(root, "examples/home-uplink.toml"), "utf8");
-  // Markup in what may be any text, and in what may not: the one is shown as text, the other in a message.
+  // Markup in free text and in restricted text: the first is shown as text, the second in a message.
   const named = home
     .replace(/^name = .*$/m, `name = ${JSON.stringify(attack)}`)
     .replace(/^description = .*$/m, `description = ${JSON.stringify(attack)}`);
@@ -397,7 +397,7 @@ test("a lesson hides its results until the reader predicts, gives hints, and end
   for (let step = 0; step < 2; step++) await page.locator("#lesson-next").click();
   await page.waitForTimeout(900);
   await digest(page);
-  // The task is judged by its own run alone, and not by that of the step before.
+  // The task is judged by its run, and not by the run of the step before.
   const judged = await page.evaluate(() => {
     document.getElementById("lesson-next").click();
     return document.getElementById("lesson-state").textContent;
@@ -421,7 +421,7 @@ test("a lesson hides its results until the reader predicts, gives hints, and end
   await context.close();
 });
 
-/** A scenario whose run takes tens of seconds: below what the page refuses. */
+/** A scenario whose run takes tens of seconds: below the page's limit. */
 const LONG = (seconds) => `name = "long"
 duration = "${seconds} s"
 [topology]
@@ -458,7 +458,7 @@ test("a long run is asked for, shows its progress, and Stop ends it at once", as
     .first()
     .waitFor();
   assert.ok(performance.now() - begin < 2000, `${performance.now() - begin} ms`);
-  // The run until there is shown at once, or on request where it takes longer.
+  // The run so far is shown immediately, or on request if it takes longer.
   const [, seconds] = /at ([\d.]+) s/.exec(await page.locator("#stop-state").textContent());
   const shown = page.getByText(`The page shows the first ${seconds} s.`).first();
   await page.locator("#part").or(shown).first().waitFor();
@@ -545,7 +545,7 @@ test("the keyboard edits the network: a node, a link, a flow; the edits are in t
   await page.locator("#edit-flow").focus();
   await page.keyboard.press("Enter");
   await page.locator("#new-kind").selectOption("stream");
-  // A node that is chosen in the drawing is the other end.
+  // A node chosen in the drawing becomes the other end.
   await page.locator('[data-pick="node:friend"]').dispatchEvent("click");
   assert.equal(await page.locator("#new-to").inputValue(), "friend");
   await page.locator("#new-add").focus();
@@ -600,7 +600,7 @@ test("a trace is loaded into a link, seen, and named in words if it is none", as
   await page.locator("#edit-trace").setInputFiles(file("x.mahi", "1\n5\n3\n"));
   await page.getByText(/x\.mahi, line 3: 3 ms comes after 5 ms/).waitFor();
   assert.equal(await digest(page), before);
-  // Two packets in each 5 ms: 4.8 Mb/s.
+  // Two packets every 5 ms: 4.8 Mb/s.
   await page
     .locator("#edit-trace")
     .setInputFiles(file("x.mahi", Array.from({ length: 400 }, (_, at) => `${(at + 1) * 5}\n`.repeat(2)).join("")));
@@ -679,7 +679,7 @@ test("the keyboard alone reaches and turns everything", async () => {
   await context.close();
 });
 
-/** Elements wider than the screen, those for screen readers alone left out. */
+/** Elements wider than the screen, without those for screen readers. */
 const wide = (page) =>
   page.evaluate(() =>
     [...document.querySelectorAll("body *")]
@@ -719,7 +719,7 @@ test("in a notebook's frame it opens the scenario of the notebook and sends the 
   await page.setContent("<!doctype html><title>notebook</title><main></main>");
   await page.evaluate(
     async ([html, script]) => {
-      // A model as anywidget's: values, what listens to their changes, and what was saved.
+      // A model like anywidget's: values, listeners to changes, and saved values.
       const [values, listeners] = [{ page: html, height: 900, scenario: "" }, {}];
       globalThis.saved = 0;
       globalThis.model = {

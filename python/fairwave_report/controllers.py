@@ -37,7 +37,7 @@ PACKET = 1040
 """Bytes of a segment on the wire. Vegas is an exception, because ns-2 adds no header there."""
 
 SETTLED = 40.0
-"""Time from which the characteristic numbers are measured, seconds."""
+"""Start of the measurement of the characteristic numbers, seconds."""
 
 PATH = """
 name = "one flow on a fixed path"
@@ -190,7 +190,7 @@ def saw_tooth(alpha: float, beta: float) -> Callable[[dict[str, Trace]], list[Ch
 
 
 def vegas_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """Checks that Vegas keeps between α = 1 and β = 3 segments in the queue."""
+    """Computes Vegas' segments in the queue (between α = 1 and β = 3) and its window."""
     return [
         Characteristic(
             "segments that it keeps in the queue (between α = 1 and β = 3)",
@@ -261,7 +261,7 @@ def cubic_numbers(of: dict[str, Trace]) -> list[Characteristic]:
 
 
 def background_numbers(of: dict[str, Trace]) -> list[Characteristic]:
-    """Checks that LEDBAT++ reaches its delay target and empties the queue from time to time."""
+    """Computes the 90th percentile of LEDBAT++'s queueing delay, which is near its target, and its goodput."""
     delays = of["queue_packets"].settled() * PACKET * 8 / RATE * 1e3
     return [
         Characteristic(

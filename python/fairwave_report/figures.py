@@ -231,7 +231,7 @@ def _draw_apart(
     width: float,
     label: str | None,
 ) -> None:
-    """Draws bars or dots with error bars. `said` contains the tooltip of each."""
+    """Draws bars or dots with error bars. `said` has the tooltip of each."""
     mean, low, high = ends
     reach = [
         [max(m - lo, 0.0) for m, lo in zip(mean, low, strict=True)],

@@ -1,7 +1,7 @@
 """Gallery: every example with its question, its command and one picture from that command.
 
-`render` makes the page and its pictures from ``examples/``. It runs each command as it is printed and copies one figure
-of the folder that the command leaves. The last section lays two saved folders over each other.
+`render` makes the page and its pictures from ``examples/``. It runs each printed command and copies one figure from the
+command's folder. The last section overlays two saved folders.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ OVERLAID = (
 
 
 def overlaid(figures: Path | None) -> list[str]:
-    """The section about saved folders.
+    """Writes the section about saved folders.
 
     Args:
-        figures: Where its picture is left; without one nothing runs.
+        figures: Folder for its picture; without one nothing runs.
 
     Raises:
         subprocess.CalledProcessError: A command failed.
@@ -113,7 +113,7 @@ def overlaid(figures: Path | None) -> list[str]:
 
 
 def entry(path: Path, figures: Path | None) -> list[str]:
-    """An example's section. Its picture is left in `figures`; without this folder nothing runs."""
+    """Writes an example's section, and its picture into `figures`. Without this folder nothing runs."""
     title = load(path).name
     about, commands = words_of(path.read_text(encoding="utf-8"))
     command = command_of(path, commands)
@@ -129,10 +129,10 @@ def entry(path: Path, figures: Path | None) -> list[str]:
 
 
 def render(folder: Path, *, quick: bool = False) -> str:
-    """Renders the page of ``examples/``, which the current folder has, and its pictures.
+    """Renders the page of ``examples/`` in the current folder, with its pictures.
 
     Args:
-        folder: Its subfolder ``figures`` gets the pictures.
+        folder: Its subfolder ``figures`` receives the pictures.
         quick: Runs nothing and makes no picture.
     """
     figures = None if quick else folder / "figures"

@@ -177,7 +177,7 @@ def points_table(found: Sweep, axes: Sequence[GridAxis]) -> pl.DataFrame:
 
 
 def _plain(label: Any, of: GridAxis) -> Any:
-    """Converts a label for a table's column, in which all labels are numbers or all are text."""
+    """Converts a label for a table's column: all of its labels are numbers, or all are text."""
     return label if all(isinstance(one, (int, float)) for one in of.labels) else str(label)
 
 

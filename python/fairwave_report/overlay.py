@@ -1,6 +1,6 @@
 """Overlay of saved runs: the page of a comparison, with the differences between their scenarios.
 
-If the runs vary a number, as those of a sweep do, the page begins with a curve for each folder.
+If the runs vary a number, like those of a sweep, the page begins with a curve for each folder.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _curves(
 
 
 def _differences(scenarios: Mapping[str, str]) -> TableView | None:
-    """Returns the keys in which scenarios differ; None without differences or if a scenario cannot be read."""
+    """Returns the keys in which the scenarios differ; None without differences or if a scenario is unreadable."""
     if len(scenarios) < 2:
         return None
     try:

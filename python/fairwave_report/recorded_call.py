@@ -142,7 +142,7 @@ class RecordedCall:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The flow groups to which a setting for all calls of the group must apply."""
+        """The flow groups that need a setting for all calls of the group."""
         return tuple(dict.fromkeys((self.group, self.name)))
 
     def units(self, results: Results, run: int) -> pl.DataFrame:

@@ -143,7 +143,7 @@ def _name(value: Any, key: str) -> str:
 
 
 def _on_the_way(scenario: Scenario, results: Results, seed: int) -> list[str]:
-    """Returns the links on the paths of the drawn media sessions, whose capacity is drawn with the estimate."""
+    """Returns the links on the paths of the drawn media sessions. Their capacity is drawn with the estimate."""
     names = {f"{group}[{flow}]" for group, flow in first_sessions(results)}
     several = ways(scenario, seed) if names else []
     return [link for way in several if way.flow in names for link in way.links]

@@ -16,7 +16,7 @@ class Way:
 
     Attributes:
         flow: The flow.
-        since_s: Time from which its packets take it, seconds from the start of the run.
+        since_s: First time at which its packets take it, seconds from the start of the run.
         links: Names of the links, from sender to receiver.
         is_first: Whether the flow begins on it.
     """

@@ -34,9 +34,7 @@ def situations() -> Iterator[Situation]:
 
 
 def max_min(demands: list[float], capacity: float) -> list[float]:
-    """Max-min fair shares: nobody can get more without a loss for a flow with an equal or smaller share. Least demands
-    first.
-    """
+    """Max-min fair shares: more for one flow is less for a flow with an equal or smaller share. Least demands first."""
     shares, left = dict.fromkeys(range(len(demands)), 0.0), capacity
     for done, place in enumerate(sorted(shares, key=lambda place: demands[place])):
         shares[place] = min(demands[place], left / (len(demands) - done))
