@@ -50,37 +50,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Shares": "fairwave_study.shares",
-    "FoundExperiment": "fairwave_study.experiments",
-    "Part": "fairwave_study.claims",
-    "Side": "fairwave_study.experiments",
-    "Experiment": "fairwave_study.experiments",
-    "Account": "fairwave_study.accounts",
-    "Assumption": "fairwave_study.parts",
-    "Calibration": "fairwave_study.parts",
-    "Claim": "fairwave_study.claims",
-    "Comparison": "fairwave_study.claims",
-    "Data": "fairwave_study.parts",
-    "Evidence": "fairwave_study.claims",
-    "Factor": "fairwave_study.readings",
-    "Figure": "fairwave_study.parts",
-    "Grid": "fairwave.runs.grid",
-    "Interval": "fairwave.measuring.statistics",
-    "Judgement": "fairwave_study.claims",
-    "Measure": "fairwave.measuring.measures",
-    "Measured": "fairwave.measuring.measured",
-    "Reading": "fairwave_study.readings",
-    "Readings": "fairwave_study.readings",
-    "Study": "fairwave_study.study",
-    "Table": "fairwave_study.parts",
-    "Value": "fairwave_study.readings",
-    "Verdict": "fairwave_study.claims",
-    "from_folder": "fairwave_study.study",
-    "interval": "fairwave.measuring.statistics",
-    "paired": "fairwave.measuring.statistics",
-    "vary": "fairwave.runs.axes",
+    name: module
+    for module, names in {
+        "fairwave.measuring.measured": "Measured",
+        "fairwave.measuring.measures": "Measure",
+        "fairwave.measuring.statistics": "Interval interval paired",
+        "fairwave.runs.axes": "vary",
+        "fairwave.runs.grid": "Grid",
+        "fairwave_study.accounts": "Account",
+        "fairwave_study.claims": "Claim Comparison Evidence Judgement Part Verdict",
+        "fairwave_study.experiments": "Experiment FoundExperiment Side",
+        "fairwave_study.parts": "Assumption Calibration Data Figure Table",
+        "fairwave_study.readings": "Factor Reading Readings Value",
+        "fairwave_study.shares": "Shares",
+        "fairwave_study.study": "Study from_folder",
+    }.items()
+    for name in names.split()
 }
-"""Which module has what: each is imported when it is first asked for, so that the command line starts at once."""
+"""Name to its module. A module is imported on first use, so that the command line starts at once."""
 
 
 def __getattr__(name: str) -> Any:
