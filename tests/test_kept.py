@@ -188,51 +188,6 @@ def drop_checksums(file, damage=None):
                 )
 
 
-def test_a_file_without_checksums_is_read_once_and_rewritten_with_them(file):
-    drop_checksums(file)
-    asked = JobRequests(file.parent)
-    assert asked.is_right
-    assert (asked.made, asked.said) == ([], [])
-    with closing(sqlite3.connect(file)) as kept:
-        assert kept.execute("select count(*) from runs where length(digest) = 32").fetchone() == (20,)
-    assert_mended(file)
-
-
-def test_a_run_without_checksum_that_cannot_be_read_is_made_again(file):
-    def damage(stream):
-        stream[8:40] = b"\xff" * 32
-
-    drop_checksums(file, damage)
-    asked = JobRequests(file.parent)
-    assert asked.is_right
-    assert asked.made == [("1", 4)]
-    assert "19 of 20 kept runs are used, the others are made again" in asked.said[0]
-    assert_mended(file)
-
-
-def test_a_run_without_checksum_that_kills_its_reader_does_not_kill_the_command(file, monkeypatch):
-    from fairwave.runs import older
-
-    drop_checksums(file)
-    begin = subprocess.run
-
-    def killed(command, **more):
-        # The effect of a segmentation fault in Arrow: some runs are taken over, then the process ends.
-        code = (
-            "import os, signal, sys; from fairwave.runs import older; read = older._read\n"
-            "older._read = lambda rows: os.kill(os.getpid(), signal.SIGSEGV) if rows[0][1] == 4 else read(rows)\n"
-            "older.main()"
-        )
-        return begin([sys.executable, "-c", code, *command[3:]], **more)
-
-    monkeypatch.setattr(older.subprocess, "run", killed)
-    asked = JobRequests(file.parent)
-    assert asked.is_right
-    assert 0 < len(asked.made) < 20
-    assert len(asked.said) == 1
-    assert_mended(file)
-
-
 def test_two_processes_that_write_at_once_both_end_well_and_lose_nothing(tmp_path):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; import test_kept\n"
@@ -327,18 +282,4 @@ def test_a_reading_under_another_ones_name_is_judged_again(tmp_path):
     one, other = (shelf.file(key, [1, 2]) for key in ("key", "other"))
     other.write_bytes(one.read_bytes())
     assert shelf.get("other", [1, 2]) is None
-    assert len(said) == 1
-
-
-def test_a_reading_without_checksum_is_read_once_and_rewritten_with_one(tmp_path):
-    said = []
-    shelf = Shelf(tmp_path, "1", said.append)
-    file = shelf.file("key", [1, 2])
-    older = json.dumps({"version": "1", "seeds": [1, 2], "kept": KEPT})
-    file.write_text(older)
-    assert to_plain(shelf.get("key", [1, 2])) == KEPT
-    assert file.read_text().startswith('{"sha256": "')
-    assert to_plain(shelf.get("key", [1, 2])) == KEPT
-    file.write_text(older.replace('"rule"', '"ruse"'))
-    assert shelf.get("key", [1, 2]) is None
     assert len(said) == 1

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from fairwave.results import Results
+from made_up import renew_checksums
 from page_making import command
 from scenarios import CALLS
 
@@ -111,11 +112,10 @@ def test_what_cannot_be_laid_over_is_refused_with_what_to_write(work, capsys, wo
 
 
 def _older(work):
-    """A folder of another version: without one column and without checksums."""
+    """A folder of another version: without one column."""
     import pyarrow.parquet as pq
 
     shutil.copytree(work / "fast", work / "older")
-    (work / "older" / "SHA256SUMS").unlink()
     for name in ("flows", "runs"):
         table = pq.read_table(work / "older" / f"{name}.parquet")
         metadata = {
@@ -124,6 +124,7 @@ def _older(work):
         }
         kept = table.drop_columns(["missed_ratio"]) if name == "flows" else table
         pq.write_table(kept.replace_schema_metadata(metadata), work / "older" / f"{name}.parquet")
+    renew_checksums(work / "older")
 
 
 def test_a_folder_of_another_version_is_compared_with_a_word(work, capsys):
@@ -131,13 +132,13 @@ def test_a_folder_of_another_version_is_compared_with_a_word(work, capsys):
 
     if not (work / "other").exists():
         shutil.copytree(work / "fast", work / "other")
-        (work / "other" / "SHA256SUMS").unlink()
         table = pq.read_table(work / "other" / "runs.parquet")
         metadata = {
             key: value.replace(b'"version": "', b'"version": "9.')
             for key, value in table.schema.metadata.items()
         }
         pq.write_table(table.replace_schema_metadata(metadata), work / "other" / "runs.parquet")
+        renew_checksums(work / "other")
     assert command("compare", work / "slow", work / "other", "--out", work / "versions") == 0
     assert "Made by different versions" in capsys.readouterr().err
     assert "Made by different versions" in (work / "versions" / "index.html").read_text(encoding="utf-8")

@@ -483,8 +483,6 @@ class Results:
     def load(cls, folder: str | Path) -> Results:
         """Reads what `save` wrote: the tables that `SHA256SUMS` lists, after a comparison with their checksums.
 
-        Folders without that file (from earlier releases) are read as they are; results that are saved again have one.
-
         Raises:
             FileNotFoundError: The folder holds no results.
             fairwave.DamagedResultsError: A table is missing or is not as it was written.
@@ -530,12 +528,11 @@ PROVENANCE = "provenance.json"
 @gated("results", DamagedResultsError)
 def _loaded(where: Path) -> Results:
     """The results in a folder."""
-    is_listed = (where / SUMS).exists()
-    files = _whole(where) if is_listed else sorted(where.glob("*.parquet"))
-    if not is_listed and not (where / "runs.parquet").exists():
+    if not (where / SUMS).exists():
         raise FileNotFoundError(
-            f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has runs.parquet"
+            f"no results in {where}: a folder that `save` or `fairwave run --out` wrote has {SUMS}"
         )
+    files = _listed_tables(where)
     need("pyarrow", "tables")
     tables, cells = {}, 0
     for file in files:
@@ -580,7 +577,7 @@ def _table(file: Path, before: int) -> tuple[Any, int]:
         return opened.read(), cells
 
 
-def _whole(folder: Path) -> list[Path]:
+def _listed_tables(folder: Path) -> list[Path]:
     """The tables that a folder's list names, which are there and as they were written.
 
     Raises:

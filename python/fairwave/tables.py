@@ -237,10 +237,8 @@ class Table:
     def __getitem__(self, name: str) -> Column:
         return self.columns[name]
 
-    def numbers(self, name: str, default: float | None = None) -> NDArray[np.float64]:
-        """A column of numbers, NaN where there is none; `default` throughout where results lack the column."""
-        if default is not None and name not in self.columns:
-            return np.full(self.num_rows, default)
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A column of numbers, NaN where there is none."""
         return self.columns[name].numbers
 
     def take(self, rows: Any) -> Table:

@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -240,21 +239,13 @@ class Shelf:
         data = read_bytes(file, "kept reading")
         check_shape(data, str(file), "kept reading")
         text = decode(data, str(file))
-        has_digest = text.startswith(DIGEST)
-        if has_digest:
-            digest, _, rest = text[len(DIGEST) :].partition('"')
-            if digest != _digest(key, seeds, rest):
-                raise _DamagedError(MISMATCH)
-        elif not text.startswith(OLDER):
+        if not text.startswith(DIGEST):
             raise _DamagedError(NO_SUCH)
+        digest, _, rest = text[len(DIGEST) :].partition('"')
+        if digest != _digest(key, seeds, rest):
+            raise _DamagedError(MISMATCH)
         found = json.loads(text)
-        if found["version"] != self._made_by:
-            return None
-        kept = from_plain(found["kept"])
-        if not has_digest:
-            with suppress(OSError):
-                self.put(key, seeds, found["kept"])
-        return kept
+        return from_plain(found["kept"]) if found["version"] == self._made_by else None
 
     def put(self, key: str, seeds: Sequence[int], kept: Mapping[str, Any]) -> None:
         """Keeps it, in one step."""
@@ -271,9 +262,6 @@ class _DamagedError(ForeignFileError):
 
 DIGEST = '{"sha256": "'
 """How files of a shelf begin, before the digest."""
-
-OLDER = '{"version": "'
-"""How files without a digest begin."""
 
 NO_SUCH = "its text is not that of such a file"
 

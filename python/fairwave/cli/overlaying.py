@@ -269,7 +269,7 @@ def _read_gated(read: Callable[[], T], where: Mapping[str, Path]) -> T:
 
 
 def _differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
-    """The keys in which scenarios differ; empty if they do not, or if one is of an older release and cannot be read."""
+    """The keys in which scenarios differ; empty if they do not, or if one cannot be read."""
     from fairwave import load
     from fairwave.answers.differences import differences
 

@@ -260,8 +260,7 @@ def _mean(column: str, scale: float = 1.0) -> PartValues:
 
 @cache
 def _most(column: str) -> PartValues:
-    # Results of an earlier version lack some columns.
-    return lambda rows, parts: parts.most(rows.numbers(column, math.nan))
+    return lambda rows, parts: parts.most(rows.numbers(column))
 
 
 @shown(TRANSFER | BULK, EVERY, figure="others")
@@ -354,13 +353,12 @@ def missed(group: str | None = None) -> Measure:
 
 
 def _missed(rows: Table, parts: Parts) -> Numbers:
-    # Results of an earlier version lack some columns.
     sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
-    of_call, of_video = (rows.numbers(name, math.nan) for name in ("missed_ratio", "decodable_ratio"))
+    of_call, of_video = (rows.numbers(name) for name in ("missed_ratio", "decodable_ratio"))
     part = np.where(
         ~np.isnan(of_call),
         of_call * sent,
-        lost + np.where(np.isnan(of_video), rows.numbers("units_waiting", 0), rows.numbers("late_units", 0)),
+        lost + np.where(np.isnan(of_video), rows.numbers("units_waiting"), rows.numbers("late_units")),
     )
     return parts.share(np.fmin(part, sent), sent, 100)
 
@@ -373,8 +371,7 @@ def waiting(group: str | None = None) -> Measure:
 
 
 def _waiting(rows: Table, parts: Parts) -> Numbers:
-    # Results of an earlier version lack the column.
-    return parts.share(rows.numbers("units_waiting", 0), rows.numbers("units_sent"), 100)
+    return parts.share(rows.numbers("units_waiting"), rows.numbers("units_sent"), 100)
 
 
 @shown(STREAM)
@@ -903,10 +900,9 @@ def _speech(results: Results) -> Table:
     def make(flows: Table) -> Table:
         both = [flows] if media is None else [flows, media]
         names = ("silence_s", "longest_gap_s", "gaps", "measured_s")
-        # Results of an earlier version lack these columns.
         each = [
             {name: rows[name] for name in ("run", "group")}
-            | {name: Column(rows.numbers(name, math.nan)) for name in names}
+            | {name: Column(rows.numbers(name)) for name in names}
             for rows in both
         ]
         return concatenate({"speech": Table(columns)} for columns in each)["speech"]

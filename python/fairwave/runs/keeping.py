@@ -38,7 +38,7 @@ from fairwave.staging import check_unlinked
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fairwave.runs.runs_file import FolderContents, Row
+    from fairwave.runs.runs_file import Row
     from fairwave.tables import Tables
 
 
@@ -61,7 +61,6 @@ class Folder:
     checked in the same way.
 
     What another version left is not used, and is removed when the first run is kept: it can never be asked for again.
-    A file of this version without checksums (from earlier releases) is read once and rewritten.
 
     Args:
         path: The folder; made when the first run is kept.
@@ -191,7 +190,7 @@ class Folder:
             if found.layout is Layout.DAMAGED:
                 self._mend(found.reason)
             elif found.made_by == self._version:
-                self._open_current(found)
+                self._open_if_closed()
             else:
                 self._is_useless = True
         except (OSError, sqlite3.Error):
@@ -213,7 +212,7 @@ class Folder:
             replace(self._file, self._version)
             self._open = connect(self._file)
         else:
-            self._open_current(found)
+            self._open_if_closed()
             reason = damage(self._file, self._version)
             if reason is not None:
                 self._mend(reason)
@@ -224,17 +223,7 @@ class Folder:
         for path in (self._path, self._file, *(Path(f"{self._file}{end}") for end in JOURNALS)):
             check_unlinked(path)
 
-    def _open_current(self, found: FolderContents) -> None:
-        """Opens a file of this version; one without checksums is rewritten first."""
-        if found.layout is Layout.OLDER:
-            from fairwave.runs.older import take_over
-
-            self._close()
-            taken, there = take_over(self._file, self._version)
-            if taken < there:
-                self._tell(
-                    f"{self._file} was damaged: {taken} of {there} kept runs are used, the others are made again"
-                )
+    def _open_if_closed(self) -> None:
         if self._open is None:
             self._open = connect(self._file)
 

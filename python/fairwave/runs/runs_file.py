@@ -45,15 +45,6 @@ CURRENT = {
         "primary key (scenario, seed)) without rowid"
     ),
 }
-OLDER = {
-    "version": "CREATE TABLE version (made_by text not null)",
-    "tables": (
-        "CREATE TABLE tables (scenario text, seed integer, name text, size integer, data blob, "
-        "primary key (scenario, seed, name)) without rowid"
-    ),
-}
-"""Layout of files without checksums, a row per table."""
-
 DAMAGE = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 """What reading a damaged file may raise: lengths that were flipped ask for too much memory."""
 
@@ -77,7 +68,6 @@ class Layout(Enum):
 
     ABSENT = auto()
     CURRENT = auto()
-    OLDER = auto()
     DAMAGED = auto()
 
 
@@ -120,8 +110,6 @@ def look(file: Path) -> FolderContents:
         case (dict() as tables, [(str() as made_by, bytes() as found)]) if tables == CURRENT:
             if found == hashlib.sha256(made_by.encode()).digest():
                 return FolderContents(Layout.CURRENT, made_by)
-        case (dict() as tables, [(str() as made_by,)]) if tables == OLDER:
-            return FolderContents(Layout.OLDER, made_by)
     return FolderContents(Layout.DAMAGED, reason="its tables are not those of such a file")
 
 
@@ -268,7 +256,7 @@ def is_whole(version: str, scenario: object, seed: object, proof: object, data: 
 
 
 FORMAT = "columns"
-"""Begins the head of packed tables; what earlier versions packed begins otherwise, and is made again."""
+"""Begins the head of packed tables."""
 
 
 def packed(tables: Tables) -> bytes:
@@ -287,8 +275,8 @@ def packed(tables: Tables) -> bytes:
     return json.dumps(head).encode() + b"\n" + zlib.compress(b"".join(body), 1)
 
 
-def unpacked(data: bytes, file: Path | str = "runs.sqlite") -> Tables | None:
-    """The contrary of `packed`, for bytes whose digest has been compared; None for what an earlier version packed.
+def unpacked(data: bytes, file: Path | str = "runs.sqlite") -> Tables:
+    """The contrary of `packed`, for bytes whose digest has been compared.
 
     Anybody can compute a digest. So these bytes may be a stranger's.
 
@@ -299,11 +287,11 @@ def unpacked(data: bytes, file: Path | str = "runs.sqlite") -> Tables | None:
         return _unpacked(data)
 
 
-def _unpacked(data: bytes) -> Tables | None:
+def _unpacked(data: bytes) -> Tables:
     line, _, body = data.partition(b"\n")
     head = json.loads(line)
     if head[:1] != [FORMAT]:
-        return None
+        raise ValueError(f"it does not begin with {FORMAT!r}")
     most = KINDS["kept runs"].items or 0
     inside = zlib.decompressobj()
     whole = memoryview(inside.decompress(body, most + 1))
