@@ -44,7 +44,7 @@ PAGES = [
     ),
 ]
 # Other tests run the code of these pages.
-ELSEWHERE = {"docs/add-a-study.md", "docs/extend.md"}
+ELSEWHERE = {"docs/add-a-measure.md", "docs/add-a-study.md", "docs/extend.md"}
 FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.M | re.S)
 
 CHANGED = """

@@ -2,6 +2,7 @@
 
 import math
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from fairwave.measuring import measures
 from fairwave.measuring.measures import Measure
 from made_up import made_up
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_goodput_is_the_sum_over_the_group(results):
@@ -198,3 +201,34 @@ def test_labels_of_a_measures_own_axis_may_be_words(results):
     found = Measure("by_class", "by class", "", reduce, axes=("class",)).compute(results)
     assert found.labels("class") == [None, "a", "b"]
     assert set(found.select(**{"class": "b"}).values) == {2.0}
+
+
+def test_the_measure_of_the_page_works_as_a_built_in_one(monkeypatch, capsys):
+    page = (ROOT / "docs" / "add-a-measure.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    before = dict(measures.STANDARD)
+    try:
+        scope = {"__name__": "__main__"}
+        exec(compile(code, "add-a-measure.md", "exec"), scope)
+        arrived = measures.find("arrived", "voice")
+        assert (arrived.label, arrived.limits, arrived.better) == (
+            "voice packets arrived (%)",
+            (0, 100),
+            "higher",
+        )
+        assert arrived in measures.list_measures("voice", "stream")
+        flows = scope["results"].rows("flows").only(group="voice")
+        received, sent = (flows.numbers(name).sum() for name in ("units_received", "units_sent"))
+        assert scope["results"].measured("arrived", "voice").interval().mean == pytest.approx(
+            100 * received / sent, abs=0.5
+        )
+    finally:
+        measures.STANDARD.clear()
+        measures.STANDARD.update(before)
+    assert "mean" in capsys.readouterr().out
+
+
+def test_each_measure_of_the_order_exists():
+    assert set(measures.ORDER) <= set(measures.STANDARD)
+    assert list(measures.STANDARD)[: len(measures.ORDER)] == list(measures.ORDER)

@@ -61,6 +61,10 @@ class Parts:
         """The largest number of each part; a part without a number has none."""
         return -self.least(-values)
 
+    def mask_single(self, values: Numbers, worst: Numbers) -> Numbers:
+        """`worst` for each part with several numbers; a part with a single one has none."""
+        return np.where(self.number(~np.isnan(values)) > 1, worst, np.nan)
+
     def take(self, rows: Mask) -> Parts:
         """The same parts of some rows."""
         return Parts(self.of_row[rows], self.count)

@@ -15,6 +15,7 @@ from fairwave_studies.conference import points as p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from fairwave.measuring.measure import RunValue
     from fairwave.tables import Table
 
 SETTLED = 0.25
@@ -35,7 +36,7 @@ def _mean_over_sessions(case: str, column: str, scale: float) -> measures.Reduct
     return lambda results: _run_values(results, "flows", value)
 
 
-def _run_values(results: object, table: str, value: measures.RunValue) -> dict[str, list[float]]:
+def _run_values(results: object, table: str, value: RunValue) -> dict[str, list[float]]:
     made = [(int(part["run"].values[0]), value(part)) for part in results.rows(table).parted("run")]  # type: ignore[attr-defined]  # Results
     return {"run": [run for run, _ in made], "value": [one for _, one in made]}
 
