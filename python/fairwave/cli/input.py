@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairwave.runs.keeping import Keep
 
 
-def scenario(path: str, settings: list[str] | None = None) -> Scenario:
+def scenario(path: str, settings: Sequence[str] | None = None) -> Scenario:
     """Reads a scenario file and applies `KEY=VALUE` settings to it."""
     if path == "-":
         import sys
@@ -57,7 +57,7 @@ def _suggest(path: Path) -> str:
     return f"; there are {', '.join(known)}" if known else ""
 
 
-def overrides(settings: list[str]) -> dict[str, Any]:
+def overrides(settings: Sequence[str]) -> dict[str, Any]:
     """`KEY=VALUE` settings as overrides: a value that TOML understands is taken so, anything else as text."""
     found: dict[str, Any] = {}
     for setting in settings:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import BadInputError, scenario
+from fairwave.cli.input import scenario
+from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
