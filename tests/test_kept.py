@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from fairwave.runs.keeping import Folder
@@ -158,34 +157,6 @@ def test_a_version_that_was_damaged_is_not_taken_for_another_build(file):
     assert asked.is_right
     assert asked.made == []
     assert len(asked.said) == 1
-
-
-def drop_checksums(file, damage=None):
-    """The same runs in the format of releases before checksums."""
-    from fairwave.runs.runs_file import unpacked
-
-    with closing(sqlite3.connect(file)) as kept:
-        rows = kept.execute("select scenario, seed, data from runs").fetchall()
-    file.unlink()
-    with closing(sqlite3.connect(file)) as kept, kept:
-        kept.execute("create table version (made_by text not null)")
-        kept.execute("insert into version values ('1')")
-        kept.execute(
-            "create table tables (scenario text, seed integer, name text, size integer, data blob, "
-            "primary key (scenario, seed, name)) without rowid"
-        )
-        for scenario, seed, data in rows:
-            for name, table in unpacked(data).items():
-                sink, arrow = pa.BufferOutputStream(), table.to_arrow()
-                with pa.ipc.new_stream(sink, arrow.schema) as writer:
-                    writer.write_table(arrow)
-                stream = bytearray(sink.getvalue())
-                if damage and (scenario, seed, name) == ("1", 4, "flows"):
-                    damage(stream)
-                packed = pa.compress(bytes(stream), "zstd", asbytes=True)
-                kept.execute(
-                    "insert into tables values (?, ?, ?, ?, ?)", (scenario, seed, name, len(stream), packed)
-                )
 
 
 def test_two_processes_that_write_at_once_both_end_well_and_lose_nothing(tmp_path):
