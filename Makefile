@@ -126,9 +126,8 @@ site: setup  ## the documentation and the results as a site: out/site/index.html
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
-	cp docs/glossary.md python/fairwave/glossary.md
 	git rev-parse --short=7 HEAD > python/fairwave/commit.txt || rm -f python/fairwave/commit.txt
-	trap 'rm -f python/fairwave/glossary.md python/fairwave/commit.txt' EXIT; \
+	trap 'rm -f python/fairwave/commit.txt' EXIT; \
 		PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
 
 bad-files:  ## 2000 bad files for each command that reads files of others: a quarter of an hour of one core

@@ -23,6 +23,7 @@ include_patterns = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "SECURITY.md",
+    "python/fairwave/glossary.md",
     "results/*.md",
 ]
 exclude_patterns = ["docs/_static"]

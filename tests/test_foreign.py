@@ -403,16 +403,17 @@ BEHIND = {
 OWN = {
     "the engine's answer": (
         "fairwave.ask.wording.variation", "fairwave.cli.input.overrides", "fairwave.live.live",
-        "fairwave.measuring.measures", "fairwave.reference._networks", "fairwave.reference._schema",
+        "fairwave.measuring.measures", "fairwave.packet_path.trace_packet",
+        "fairwave.reference._networks", "fairwave.reference._schema",
         "fairwave.scenario.Scenario.plan", "fairwave.scenario.Scenario.to_dict", "fairwave_report.ways.ways",
     ),
     "part of fairwave's packages": (
-        "fairwave.glossary.terms", "fairwave.lab.link_from", "fairwave.lab.opening_on",
+        "fairwave.glossary.terms", "fairwave.lab.link_from", "fairwave.layers.title", "fairwave.lab.opening_on",
         "fairwave.lab.widget.widget", "fairwave.lab.write", "fairwave.laws.skeletons._write",
         "fairwave.laws.skeletons._write_rust", "fairwave.provenance.commit", "fairwave.runs.keeping.engine",
         "fairwave_network.reading.from_topohub", "fairwave_report.gallery.entry", "fairwave_report.page._text",
         "fairwave_report.page.fonts.embedded", "fairwave_report.video_fit.render", "fairwave_study.shelf.version",
-        "fairwave_study.texts._read", "fairwave_speech.recognise._disable_dither",
+        "fairwave_study.texts._read", "fairwave_study.texts.load_scenario", "fairwave_speech.recognise._disable_dither",
     ),
     "written by the same command": (
         "fairwave.capturing.capture", "fairwave.live._run_in_process", "fairwave.live.baresip.Party.recording",

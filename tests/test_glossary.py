@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fairwave.measuring import measures
 
-PAGE = (Path(__file__).parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[1] / "python" / "fairwave" / "glossary.md").read_text(encoding="utf-8")
 LINES = [line for line in PAGE.splitlines() if line.startswith("- ")]
 ENTRY = re.compile(
     r"- \*\*(?P<term>[^*]+)\*\*(?:, `(?P<measure>[\w-]+)`)?(?: \((?P<unit>[^)]+)\))?: "

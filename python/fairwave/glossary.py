@@ -1,7 +1,6 @@
 """The terms of the glossary, as data: `fairwave explain` shows them.
 
-The page docs/glossary.md is the only home of the terms. A checkout reads it there, an installed package reads the copy
-that the build places next to this module.
+The terms are in `glossary.md` next to this module.
 """
 
 from __future__ import annotations
@@ -44,19 +43,10 @@ def letters(text: str) -> str:
     return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
-def _path() -> Path:
-    """The page: beside this module in an installed package, else in the checkout."""
-    beside = Path(__file__).with_name("glossary.md")
-    return beside if beside.is_file() else Path(__file__).resolve().parents[2] / "docs" / "glossary.md"
-
-
 @cache
 def terms() -> tuple[Term, ...]:
-    """Every term, in the order of the page; none if the page is not installed."""
-    try:
-        lines = _path().read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ()
+    """Every term, in the order of the page."""
+    lines = Path(__file__).with_name("glossary.md").read_text(encoding="utf-8").splitlines()
     return tuple(_term(found) for line in lines if (found := ENTRY.fullmatch(line)))
 
 
