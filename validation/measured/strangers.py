@@ -1,7 +1,7 @@
 """Limits of files of others, and the memory of the worst of them: `python -m validation strangers` (`docs/files.md`).
 
 Each input is as large as its kind may be, or claims a larger content. A command reads it in a separate process, and
-its peak memory and time are measured. `--rewrite` writes the page from the kept numbers and the current limits.
+its peak memory and time are measured. `--rewrite` only writes the current limits into `docs/files.md`.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def build(python: str, folder: Path) -> dict[str, Path]:
             done = subprocess.run(command, check=False, capture_output=True, text=True)
         except FileNotFoundError:
             raise CompilerError(
-                "no g++ here: install a C++ compiler, or write the page with `--rewrite`"
+                "no g++ here: install a C++ compiler; `make results` renders the kept numbers without one"
             ) from None
         if done.returncode:
             raise CompilerError(f"g++ failed on {name}.cc:\n{done.stderr[-2000:]}")
