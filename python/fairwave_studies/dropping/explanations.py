@@ -153,30 +153,26 @@ def _q8(data: Data) -> str:
     return WORDS.fill("q8", losses=_list_cases(p.VOICE_DOMINATES, losses), other_avq=OTHER_AVQ)
 
 
-def _q9(data: Data) -> str:
-    def opinions(case: str) -> str:
+def _opinions(data: Data) -> str:
+    def list_queues(case: str) -> str:
         grid = p.ON_OFF if case in p.S2_CASES else p.ROUTERS
         return "; ".join(
             f"{one}: {_list_victims(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
         )
 
+    return _list_cases((*p.S2_CASES, *p.S3_CASES), list_queues)
+
+
+def _q9(data: Data) -> str:
     wait = ", ".join(
         f"{one} {mean(data, q.QUEUEING, p.ON_OFF, case='CA8', queue=one, victim=p.TAIL):.0f}"
         for one in p.QUEUES
     )
-    return WORDS.fill(
-        "q9", opinions=_list_cases((*p.S2_CASES, *p.S3_CASES), opinions), wait=wait, other_avq=OTHER_AVQ
-    )
+    return WORDS.fill("q9", opinions=_opinions(data), wait=wait, other_avq=OTHER_AVQ)
 
 
 def _q10(data: Data) -> str:
-    def opinions(case: str) -> str:
-        grid = p.ON_OFF if case in p.S2_CASES else p.ROUTERS
-        return "; ".join(
-            f"{one}: {_list_victims(data, q.MOS, grid, '.2f', case=case, queue=one)}" for one in p.QUEUES
-        )
-
-    return WORDS.fill("q10", opinions=_list_cases((*p.S2_CASES, *p.S3_CASES), opinions))
+    return WORDS.fill("q10", opinions=_opinions(data))
 
 
 def _q11(data: Data) -> str:

@@ -93,7 +93,9 @@ MOST = 50.0
 LIMIT_MS = q.THRESHOLD_S * 1e3
 
 SEVERAL = 5
-"""The fewest flows among which fairness and a sweep's mean mean anything."""
+"""The fewest flows with a meaningful fairness and mean of the sweep."""
+MANY = 40
+"""The fewest flows of the crowded points."""
 
 FAIR_KILOBITS = 1e3 * q.PAYLOAD_SHARE / 2
 """Half of a link of 1 Mb/s, kb/s of payload."""
@@ -233,16 +235,12 @@ def _better_than_chance(data: Data, compared: str) -> Evidence:
     return is_above(select(data.measured(q.INFORMEDNESS, p.BOUND), reading=compared), 0.0)
 
 
-def _many(measured: Measured, least: int = 40) -> Measured:
-    return measured.select(flows=[n for n in measured.labels("flows") if n >= least])
-
-
 def _used(data: Data, grid: str = p.CROSS, least: float = USED) -> Evidence:
     return is_above(several(data.measured(q.USE, grid)).select(transport=[DVRC, TFRC]), least)
 
 
 def _falls_short(data: Data) -> Evidence:
-    return lowest(_many(data.measured(q.GOODPUT, p.CROSS)), WESTWOOD, [DVRC, TFRC])
+    return lowest(several(data.measured(q.GOODPUT, p.CROSS), MANY), WESTWOOD, [DVRC, TFRC])
 
 
 def _d4_share(data: Data, words: MeasuredTerms) -> Evidence:
@@ -258,7 +256,7 @@ def _d4_share(data: Data, words: MeasuredTerms) -> Evidence:
         for n in flows
         if n <= most
     ]
-    return Evidence(parts) & lowest(_many(goodput), WESTWOOD, [DVRC, TFRC])
+    return Evidence(parts) & lowest(several(goodput, MANY), WESTWOOD, [DVRC, TFRC])
 
 
 def _span(measured: Measured, name: str) -> Evidence:

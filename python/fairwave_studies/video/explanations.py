@@ -259,7 +259,7 @@ def _d33(data: Data) -> str:
     crowds = data.measured(share, p.FRIENDLY).labels("tcp")
     most = max(_several(data, p.FRIENDLY))
     told = "; ".join(
-        f"{name} {_mean(data, share, p.FRIENDLY, transport=name, tcp=tcp):.2f} beside {tcp}"
+        f"{name} {_mean(data, share, p.FRIENDLY, transport=name, tcp=tcp):.2f} next to {tcp}"
         for name in (DVRC, TFRC)
         for tcp in crowds
     )
