@@ -294,7 +294,7 @@ pub struct CarriedUnit {
     /// The unit's number.
     pub unit: u32,
     /// Whether the packet holds the whole unit.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 impl Body {
@@ -303,10 +303,10 @@ impl Body {
     pub fn carried_unit(&self) -> Option<CarriedUnit> {
         match *self {
             Body::Datagram { unit, parts, .. } | Body::TfrcData { unit, parts, .. } => {
-                Some(CarriedUnit { unit, is_whole: parts <= 1 })
+                Some(CarriedUnit { unit, is_complete: parts <= 1 })
             }
-            Body::Redundant { unit, .. } => Some(CarriedUnit { unit, is_whole: true }),
-            Body::Segment { unit, payload, .. } => (payload > 0).then_some(CarriedUnit { unit, is_whole: false }),
+            Body::Redundant { unit, .. } => Some(CarriedUnit { unit, is_complete: true }),
+            Body::Segment { unit, payload, .. } => (payload > 0).then_some(CarriedUnit { unit, is_complete: false }),
             _ => None,
         }
     }

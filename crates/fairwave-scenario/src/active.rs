@@ -64,7 +64,7 @@ impl Scenario {
                     .help("start earlier, or lengthen `duration`"),
             );
         }
-        if flow.traffic.resolve().is_ok_and(|traffic| traffic.is_whole()) {
+        if flow.traffic.resolve().is_ok_and(|traffic| traffic.transfers()) {
             problems.push(
                 Problem::new(here.clone(), format!("a `{}` that pauses would never be complete", flow.traffic.name()))
                     .help("remove `active`; flows that come and go have `arrivals`"),

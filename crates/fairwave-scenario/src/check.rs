@@ -344,7 +344,7 @@ impl Scenario {
 /// Checks that a transport without retransmission does not carry data that must arrive completely.
 fn check_whole(flow: &Flow, at: &Path, problems: &mut Vec<Problem>) {
     let (Ok(transport), Ok(traffic)) = (flow.transport.resolve(), flow.traffic.resolve()) else { return };
-    if !traffic.is_whole() || transport.delivers_all() {
+    if !traffic.transfers() || transport.delivers_all() {
         return;
     }
     let why = if transport.tcp().is_some() { "with a `deadline` " } else { "" };

@@ -268,7 +268,7 @@ impl Expansion<'_> {
         let largest = if ways.is_empty() { 0 } else { largest_packet(traffic, transport) };
         // A flow with arrivals shares a link only while it exists. A transfer counts by its size.
         let sharers = match &flow.arrivals {
-            _ if traffic.is_whole() => 0.0,
+            _ if traffic.transfers() => 0.0,
             Some(arrivals) => {
                 let at_once = arrivals.mean_rate(traffic) * arrivals.stays().unwrap_or_default().seconds();
                 at_once / ways.len().max(1) as f64

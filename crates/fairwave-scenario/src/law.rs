@@ -553,7 +553,7 @@ pub(crate) fn most_payload(traffic: &TrafficConfig, transport: &TransportConfig)
 pub(crate) fn largest_packet(traffic: &TrafficConfig, transport: &TransportConfig) -> u64 {
     let PacketSize { payload, header } = transport.packet(traffic.is_bulk());
     let (most, header) = (payload.get(), header.get());
-    if traffic.is_bulk() || traffic.is_whole() {
+    if traffic.is_bulk() || traffic.transfers() {
         return most + header;
     }
     // A unit longer than a packet is segmented.

@@ -63,7 +63,7 @@ impl Workload {
             units,
             pieces: (payload / most_payload(traffic, transport) as f64).ceil().max(1.0),
             bulk: traffic.is_bulk(),
-            sized: traffic.is_whole().then(|| (traffic.clone(), transport.packet(false))),
+            sized: traffic.transfers().then(|| (traffic.clone(), transport.packet(false))),
             wakes: wakes + 1.0 / transport.slowest_timer().seconds().max(1e-9),
             udp: !transport.controls_rate(),
         }

@@ -47,7 +47,7 @@ impl Admission {
 
 /// Returns when the receiver had the last requested object; never for endless flows.
 pub(crate) fn completed(flow: usize, sending: &[SendingEnd], receiving: &[ReceivingEnd]) -> Instant {
-    let last = sending[flow].source.wanted().last();
+    let last = sending[flow].source.requests().last();
     let log = receiving[flow].units.as_ref();
     last.zip(log).map_or(Instant::NEVER, |(last, log)| log.arrival(last))
 }

@@ -1,6 +1,6 @@
 //! Shared media of a run: the law of each medium, and its member link directions.
 
-use fairwave_core::medium::{Happenings, Member, MemberCounters, SharedMedium};
+use fairwave_core::medium::{MediumOutcomes, Member, MemberCounters, SharedMedium};
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::Plan;
 
@@ -18,7 +18,7 @@ pub struct MediumRun {
     /// Counters of each member at the start of the window; empty without a warm-up.
     pub before: Vec<MemberCounters>,
     /// Packets that the latest step started, delivered or removed.
-    pub happenings: Happenings,
+    pub outcomes: MediumOutcomes,
 }
 
 impl MediumRun {
@@ -49,7 +49,7 @@ pub fn create_media(plan: &Plan, links: &mut [Link]) -> Result<Vec<MediumRun>, R
             members: places,
             scheduled: Instant::NEVER,
             before: Vec::new(),
-            happenings: Happenings::default(),
+            outcomes: MediumOutcomes::default(),
         });
     }
     Ok(media)

@@ -121,7 +121,7 @@ impl UnitLog {
             if logged.removal.is_none() {
                 (logged.removal, logged.removed_at) = (Some(removal), link as u32);
             }
-            logged.incomplete |= !carried.is_whole;
+            logged.incomplete |= !carried.is_complete;
         }
     }
 

@@ -169,7 +169,7 @@ running_trait! { ($)
         fn on_received(&mut self, _unit: u32, _now: Instant) {}
 
         /// Returns the requests so far, in order; empty for sources without requests.
-        fn wanted(&self) -> &[TransferRequest] {
+        fn requests(&self) -> &[TransferRequest] {
             &[]
         }
 
@@ -189,9 +189,9 @@ law_trait! {
         /// True for sources that produce no units but offer as much as the transport accepts, whenever they are active.
         const BULK: bool = false, asked by is_bulk;
 
-        /// True if data is wanted as a whole ([`TrafficSource::wanted`]). It needs a transport that retransmits lost data,
+        /// True if data is wanted as a whole ([`TrafficSource::requests`]). It needs a transport that retransmits lost data,
         /// and data in transit is late, not lost.
-        const WHOLE: bool = false, asked by is_whole;
+        const TRANSFERS: bool = false, asked by transfers;
 
         /// True if the source depends on arrivals and must be notified ([`TrafficSource::on_received`]).
         const LISTENS: bool = false, asked by listens;

@@ -346,7 +346,7 @@ proptest! {
             source.on_received(unit, now);
             source.on_received(next.wrapping_sub(1), now);
         }
-        let pages = source.wanted();
+        let pages = source.requests();
         prop_assert!(pages.windows(2).all(|pair| pair[1].first == pair[0].first + pair[0].units));
         prop_assert!(pages.windows(2).all(|pair| pair[1].began >= pair[0].began));
     }

@@ -37,7 +37,7 @@ impl Law for TransferConfig {
 
 impl TrafficLaw for TransferConfig {
     type Source = Transfer;
-    const WHOLE: bool = true;
+    const TRANSFERS: bool = true;
     const ENDS: bool = true;
 
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Transfer, ConfigError> {
@@ -65,7 +65,7 @@ impl TrafficSource for Transfer {
         self.unit.take()
     }
 
-    fn wanted(&self) -> &[TransferRequest] {
+    fn requests(&self) -> &[TransferRequest] {
         &self.wanted
     }
 }
@@ -83,14 +83,15 @@ mod tests {
         let unit = source.next_unit().expect("a unit");
         assert_eq!((unit.id, unit.payload, unit.created), (0, 1_000_000, start));
         assert_eq!(source.next_unit(), None);
-        assert_eq!(source.wanted(), [TransferRequest { began: start, first: 0, units: 1, size: 1_000_000 }]);
+        assert_eq!(source.requests(), [TransferRequest { began: start, first: 0, units: 1, size: 1_000_000 }]);
     }
 
     #[test]
     fn transfers_of_other_flows_have_other_sizes_and_the_same_flow_always_its_own() {
         let config: TransferConfig =
             serde_json::from_str(r#"{"size":{"distribution":"exponential","mean":"1 MB"}}"#).expect("a transfer");
-        let size = |name: &str| config.source(Instant::ZERO, Seed(1).stream(name)).expect("a source").wanted()[0].size;
+        let size =
+            |name: &str| config.source(Instant::ZERO, Seed(1).stream(name)).expect("a source").requests()[0].size;
         assert_eq!(size("a"), size("a"));
         assert_ne!(size("a"), size("b"));
     }

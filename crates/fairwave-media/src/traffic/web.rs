@@ -328,7 +328,7 @@ impl Law for WebConfig {
 
 impl TrafficLaw for WebConfig {
     type Source = Web;
-    const WHOLE: bool = true;
+    const TRANSFERS: bool = true;
     const LISTENS: bool = true;
 
     fn source(&self, start: Instant, mut stream: Stream) -> Result<Web, ConfigError> {
@@ -422,7 +422,7 @@ impl TrafficSource for Web {
         }
     }
 
-    fn wanted(&self) -> &[TransferRequest] {
+    fn requests(&self) -> &[TransferRequest] {
         &self.pages
     }
 }
@@ -461,7 +461,7 @@ mod tests {
         web.on_received(2, at(1.0));
         let next = web.next_unit().expect("the next page");
         assert_eq!((next.id, next.created), (3, at(11.0)));
-        let pages: Vec<_> = web.wanted().iter().map(|page| (page.began, page.first, page.units, page.size)).collect();
+        let pages: Vec<_> = web.requests().iter().map(|page| (page.began, page.first, page.units, page.size)).collect();
         assert_eq!(pages, [(at(0.0), 0, 3, 5000), (at(11.0), 3, 3, 5000)]);
     }
 
@@ -469,13 +469,13 @@ mod tests {
     fn pages(json: &str, number: usize, delay: f64) -> Vec<TransferRequest> {
         let mut web = web(json);
         let mut units = 0;
-        while web.wanted().len() <= number {
+        while web.requests().len() <= number {
             let unit = web.next_unit().expect("a unit");
             web.on_received(unit.id, unit.created + Span::from_seconds(delay));
             units += 1;
-            assert!(units < 1001 * (number + 1), "{units} units, and {} pages", web.wanted().len());
+            assert!(units < 1001 * (number + 1), "{units} units, and {} pages", web.requests().len());
         }
-        web.wanted()[..number].to_vec()
+        web.requests()[..number].to_vec()
     }
 
     #[test]

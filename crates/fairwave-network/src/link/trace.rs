@@ -96,7 +96,7 @@ pub enum After {
 const OPPORTUNITY: u64 = 1504 * 8 * 1000;
 
 /// Disciplines do not learn shorter steps one by one.
-const TOLD: Span = Span::from_millis(100);
+const REPORTED: Span = Span::from_millis(100);
 
 const SERIES: &str = "series = \"100 2000, 100 850.5\"";
 const OPPORTUNITIES: &str = "opportunities = \"0120013\"";
@@ -280,9 +280,9 @@ impl RateLaw for TraceConfig {
         let given = self.given()?.unwrap_or(TraceText::Series(""));
         let segments = given.segments(totals)?;
         let repeats = self.after == Some(After::Repeat);
-        let dense = segments.shortest() < TOLD;
-        let told_until = (dense && !repeats).then_some(Instant::from_nanos(totals.length));
-        Ok(Box::new(Trace { course: Course::new(segments, repeats), dense, told_until }))
+        let dense = segments.shortest() < REPORTED;
+        let changes_until = (dense && !repeats).then_some(Instant::from_nanos(totals.length));
+        Ok(Box::new(Trace { course: Course::new(segments, repeats), dense, changes_until }))
     }
 
     /// The mean rate; 1 b/s for a trace that has not been read.
@@ -306,7 +306,7 @@ pub struct Trace {
     /// Steps are too short to be reported one by one.
     dense: bool,
     /// End of the changes, for a trace with short steps.
-    told_until: Option<Instant>,
+    changes_until: Option<Instant>,
 }
 
 impl Transmitter for Trace {
@@ -323,11 +323,11 @@ impl Transmitter for Trace {
         if !self.dense {
             return self.course.change_from(at);
         }
-        let told = at.nanos().checked_next_multiple_of(TOLD.nanos()).map(Instant::from_nanos)?;
-        if self.told_until.is_some_and(|end| told > end + TOLD) {
+        let reported = at.nanos().checked_next_multiple_of(REPORTED.nanos()).map(Instant::from_nanos)?;
+        if self.changes_until.is_some_and(|end| reported > end + REPORTED) {
             return None;
         }
-        Some((told, self.course.capacity(told, told + TOLD).rate_over(TOLD)))
+        Some((reported, self.course.capacity(reported, reported + REPORTED).rate_over(REPORTED)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Happenings, Medium, Member};
+use super::{Medium, MediumOutcomes, Member};
 use crate::dscp::Dscp;
 use crate::packet::{Body, Class, Ecn, FlowId, Packet};
 use crate::queue::{Capacity, DisciplineConfig, DropReason, QueueConfig};
@@ -12,7 +12,7 @@ use fairwave_units::units::Instant;
 pub(super) struct Driven<M> {
     pub medium: M,
     pub now: Instant,
-    pub happenings: Happenings,
+    pub outcomes: MediumOutcomes,
     /// Time, member and packet number.
     pub delivered: Vec<(f64, usize, u32)>,
     pub lost: Vec<(usize, u32)>,
@@ -56,7 +56,7 @@ impl<M: Medium> Driven<M> {
         Driven {
             medium,
             now: Instant::ZERO,
-            happenings: Happenings::default(),
+            outcomes: MediumOutcomes::default(),
             delivered: Vec::new(),
             lost: Vec::new(),
             dropped: Vec::new(),
@@ -69,11 +69,11 @@ impl<M: Medium> Driven<M> {
     pub fn note(&mut self) {
         let number = |packet: &Packet| packet.sequence().expect("a number");
         let now = self.now.seconds();
-        self.delivered.extend(self.happenings.delivered.iter().map(|(member, p)| (now, *member, number(p))));
-        self.lost.extend(self.happenings.lost.iter().map(|(member, p)| (*member, number(p))));
-        self.dropped.extend(self.happenings.dropped.iter().map(|(member, _, reason)| (*member, *reason)));
-        self.begun += self.happenings.begun.len() as u64;
-        self.happenings.clear();
+        self.delivered.extend(self.outcomes.delivered.iter().map(|(member, p)| (now, *member, number(p))));
+        self.lost.extend(self.outcomes.lost.iter().map(|(member, p)| (*member, number(p))));
+        self.dropped.extend(self.outcomes.dropped.iter().map(|(member, _, reason)| (*member, *reason)));
+        self.begun += self.outcomes.begun.len() as u64;
+        self.outcomes.clear();
     }
 
     pub fn run_until(&mut self, seconds: f64) {
@@ -83,7 +83,7 @@ impl<M: Medium> Driven<M> {
             assert!(deadline >= self.now, "time runs back");
             self.now = deadline;
             self.timers += 1;
-            self.medium.on_timer(self.now, &mut self.happenings);
+            self.medium.on_timer(self.now, &mut self.outcomes);
             self.note();
             assert!(self.medium.deadline() > self.now, "the next deadline is later");
         }
@@ -94,7 +94,7 @@ impl<M: Medium> Driven<M> {
         self.run_until(seconds);
         let number = self.arrived[member];
         self.arrived[member] += 1;
-        self.medium.arrive(self.now, member, packet(number, wire, dscp), &mut self.happenings);
+        self.medium.arrive(self.now, member, packet(number, wire, dscp), &mut self.outcomes);
         self.note();
     }
 

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Begun, Happenings, Medium, MediumLaw, Member, MemberCounters, empty_queue};
+use super::{Begun, Medium, MediumLaw, MediumOutcomes, Member, MemberCounters, drain_queue};
 use crate::link::{Constant, Transmitter};
 use crate::packet::Packet;
 use crate::queue::LinkQueue;
@@ -75,20 +75,20 @@ pub struct HalfDuplex {
 }
 
 impl HalfDuplex {
-    fn report_drops(&mut self, member: usize, happenings: &mut Happenings) {
-        happenings.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
+    fn report_drops(&mut self, member: usize, outcomes: &mut MediumOutcomes) {
+        outcomes.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
     }
 
     /// Starts the transmission of the next member with a packet to send.
-    fn begin(&mut self, now: Instant, happenings: &mut Happenings) {
+    fn begin(&mut self, now: Instant, outcomes: &mut MediumOutcomes) {
         for turn in 0..self.queues.len() {
             let member = (self.next + turn) % self.queues.len();
             let departing = self.queues[member].depart(now, &mut self.drops);
-            self.report_drops(member, happenings);
+            self.report_drops(member, outcomes);
             let Some(packet) = departing else { continue };
             let queue = &mut self.queues[member];
             let (since, marked) = (queue.waited_since(), queue.has_marked());
-            happenings.begun.push(Begun { member, packet, since, marked });
+            outcomes.begun.push(Begun { member, packet, since, marked });
             self.free = self.rate.end_of(now, packet.size());
             queue.transmits_until(self.free);
             let counters = &mut self.counters[member];
@@ -103,11 +103,11 @@ impl HalfDuplex {
 }
 
 impl Medium for HalfDuplex {
-    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
+    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, outcomes: &mut MediumOutcomes) {
         self.queues[member].arrive(now, &packet, &mut self.drops);
-        self.report_drops(member, happenings);
+        self.report_drops(member, outcomes);
         if self.on_air.is_none() {
-            self.begin(now, happenings);
+            self.begin(now, outcomes);
         }
     }
 
@@ -121,16 +121,16 @@ impl Medium for HalfDuplex {
         self.queues.iter().map(held).fold(air, Instant::min)
     }
 
-    fn on_timer(&mut self, now: Instant, happenings: &mut Happenings) {
+    fn on_timer(&mut self, now: Instant, outcomes: &mut MediumOutcomes) {
         for member in 0..self.queues.len() {
             if self.queues[member].deadline() <= now {
                 self.queues[member].on_timer(now, &mut self.drops);
-                self.report_drops(member, happenings);
+                self.report_drops(member, outcomes);
             }
         }
         if self.free <= now {
-            happenings.delivered.extend(self.on_air.take());
-            self.begin(now, happenings);
+            outcomes.delivered.extend(self.on_air.take());
+            self.begin(now, outcomes);
         }
     }
 
@@ -145,7 +145,7 @@ impl Medium for HalfDuplex {
     fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
         given.extend(self.on_air.take());
         for (member, queue) in self.queues.iter_mut().enumerate() {
-            empty_queue(queue, member, now, given);
+            drain_queue(queue, member, now, given);
         }
     }
 

@@ -759,7 +759,7 @@ impl Receiver for WebrtcReceiver {
     fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit> {
         let (header, _) = RtpHeader::read(&packet.body)?;
         let carries = matches!(header.kind, PayloadKind::Media | PayloadKind::Retransmission);
-        carries.then_some(CarriedUnit { unit: header.unit, is_whole: header.first && header.last })
+        carries.then_some(CarriedUnit { unit: header.unit, is_complete: header.first && header.last })
     }
 
     fn view(&self) -> ReceiverView {

@@ -244,7 +244,7 @@ mod tests {
         Instant::ZERO + Span::from_millis(millis)
     }
 
-    const WHOLE: fn(u32) -> CarriedUnit = |unit| CarriedUnit { unit, is_whole: true };
+    const COMPLETE: fn(u32) -> CarriedUnit = |unit| CarriedUnit { unit, is_complete: true };
 
     /// Logs a unit every 20 ms from 0 to 10 s. Each takes `delay`, unless `lost` makes link 7 drop it.
     fn log(delay: u64, lost: impl Fn(u32) -> bool) -> UnitLog {
@@ -253,7 +253,7 @@ mod tests {
             let created = ms(20 * u64::from(number));
             log.sent(&Unit { id: number, payload: 160, created, layer: 0, frame_type: FrameType::None });
             if lost(number) {
-                log.remove(WHOLE(number), Removal::Dropped, 7);
+                log.remove(COMPLETE(number), Removal::Dropped, 7);
             } else if created + Span::from_millis(delay) <= ms(10_000) {
                 log.received(number, created + Span::from_millis(delay));
             }
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn a_copy_on_its_way_makes_up_for_a_lost_packet_but_not_for_a_lost_part() {
         let mut log = held_up(|number| number == 450 || number == 451);
-        log.remove(CarriedUnit { unit: 451, is_whole: false }, Removal::Lost, 8);
+        log.remove(CarriedUnit { unit: 451, is_complete: false }, Removal::Lost, 8);
         for unit in [450, 451] {
             log.keep_pending(unit, Pending::OnWire, 3);
         }

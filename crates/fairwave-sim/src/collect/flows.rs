@@ -174,7 +174,7 @@ pub(crate) fn rate(payload: u64, span: Span) -> Option<f64> {
 pub(crate) fn due(run: &RunRecord<'_>, flow: usize, log: &UnitLog) -> UnitsDue {
     let (plan, end) = (&run.plan.flows[flow], run.window.end);
     let deadline = match plan.traffic.frames() {
-        _ if plan.traffic.is_whole() => Deadline::Never,
+        _ if plan.traffic.transfers() => Deadline::Never,
         Some(frames) => Deadline::from_patience(frames.playout_delay, end),
         None => Deadline::from_units(log, plan.thresholds.last().copied().unwrap_or_default(), end),
     };

@@ -19,7 +19,7 @@ pub(crate) fn rows(run: &RunRecord<'_>) -> (Vec<TransferRow>, Vec<CompletionRow>
         flow += members.len();
         let all: Vec<usize> = (first..flow).collect();
         let Some(plan) = members.first() else { continue };
-        if plan.traffic.is_whole() {
+        if plan.traffic.transfers() {
             let mut several = Vec::new();
             for &flow in &all {
                 for (number, transfer) in list_transfers(run, flow) {
@@ -54,7 +54,7 @@ fn list_transfers<'a>(run: &'a RunRecord<'_>, flow: usize) -> impl Iterator<Item
         TransferRecord { began, size: Bytes::new(wanted.size), fate, narrowest }
     };
     let within = |one: &(u32, TransferRecord)| one.1.began >= run.window.warmup && one.1.began <= run.window.end;
-    let numbered = sending.source.wanted().iter().enumerate();
+    let numbered = sending.source.requests().iter().enumerate();
     numbered.map(move |(number, wanted)| (number as u32, transferred(wanted))).filter(within)
 }
 

@@ -22,7 +22,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         shared.waiting += 1;
         let (index, member) = (shared.medium, shared.member);
         let Some(run) = self.network.media.get_mut(index) else { return };
-        run.medium.arrive(now, member, packet, &mut run.happenings);
+        run.medium.arrive(now, member, packet, &mut run.outcomes);
         self.settle_medium(index, now);
         // A packet in transmission does not wait.
         let here = &mut self.network.links[link];
@@ -40,7 +40,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
         }
         run.scheduled = Instant::NEVER;
         if run.medium.deadline() <= now {
-            run.medium.on_timer(now, &mut run.happenings);
+            run.medium.on_timer(now, &mut run.outcomes);
         }
         self.settle_medium(index, now);
     }
@@ -54,12 +54,12 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
             let place = self.network.links.items.len() + index;
             self.events.push_timer(Event::new(run.scheduled, EventKind::Service, place));
         }
-        if run.happenings.is_empty() {
+        if run.outcomes.is_empty() {
             return;
         }
-        let mut happenings = std::mem::take(&mut run.happenings);
+        let mut outcomes = std::mem::take(&mut run.outcomes);
         // In this order: a packet that begins and arrives in the same step is in both lists.
-        for begun in &happenings.begun {
+        for begun in &outcomes.begun {
             let link = self.network.media[index].members[begun.member];
             let here = &mut self.network.links[link];
             here.account_for_queue(now, self.window);
@@ -74,7 +74,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 self.probe.begun(link, &begun.packet, now);
             }
         }
-        for (own, packet, reason) in &happenings.dropped {
+        for (own, packet, reason) in &outcomes.dropped {
             let link = self.network.media[index].members[*own];
             let here = &mut self.network.links[link];
             here.account_for_queue(now, self.window);
@@ -88,7 +88,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
                 self.probe.gone(link, packet, now, RemovalCause::Dropped(*reason));
             }
         }
-        for (own, packet) in &happenings.lost {
+        for (own, packet) in &outcomes.lost {
             let link = self.network.media[index].members[*own];
             let here = &mut self.network.links[link];
             here.record_air_crossing(now);
@@ -98,7 +98,7 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
             }
             self.lose_on_wire(link, packet, true);
         }
-        for (own, packet) in &happenings.delivered {
+        for (own, packet) in &outcomes.delivered {
             let link = self.network.media[index].members[*own];
             let here = &mut self.network.links[link];
             here.record_air_crossing(now);
@@ -107,9 +107,9 @@ impl<P: ProbeSlot, B: Border, E: Extent> Simulation<'_, P, B, E> {
             }
             self.continue_from_air(link, packet);
         }
-        happenings.clear();
+        outcomes.clear();
         if let Some(run) = self.network.media.get_mut(index) {
-            run.happenings = happenings;
+            run.outcomes = outcomes;
         }
     }
 

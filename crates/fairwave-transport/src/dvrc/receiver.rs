@@ -298,7 +298,7 @@ impl Receiver for DvrcReceiver {
     fn unit_in(&self, packet: &Packet) -> Option<CarriedUnit> {
         let Body::Opaque { header, .. } = packet.body else { return None };
         match Header::decode(&header) {
-            Ok(Header::Data(data)) => Some(CarriedUnit { unit: data.unit, is_whole: data.parts <= 1 }),
+            Ok(Header::Data(data)) => Some(CarriedUnit { unit: data.unit, is_complete: data.parts <= 1 }),
             _ => None,
         }
     }

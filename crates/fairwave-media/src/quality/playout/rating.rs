@@ -69,7 +69,7 @@ pub fn call_quality(
     if units.is_empty() {
         return Err(UnratedCause::NothingSent);
     }
-    let (fates, missed, gaps) = heard(units, packet_time, config);
+    let (fates, missed, gaps) = play_out(units, packet_time, config);
     let count = |wanted: fn(&UnitFate) -> bool| fates.iter().filter(|fate| wanted(fate)).count() as u64;
     let played = (units.iter().zip(&fates)).filter_map(|(unit, fate)| match fate {
         UnitFate::Played(at) => Some(u128::from((*at - unit.created).nanos())),
@@ -105,7 +105,7 @@ pub fn call_quality(
 }
 
 /// Returns the fates of the units, and losses and gaps.
-fn heard(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<UnitFate>, LossRuns, Gaps) {
+fn play_out(units: &[SpokenUnit], packet_time: Span, config: &PlayoutConfig) -> (Vec<UnitFate>, LossRuns, Gaps) {
     if let PlayoutConfig::Neteq(config) = config {
         let heard = timeline(units, packet_time, config);
         return (heard.fates, heard.missed, heard.gaps);

@@ -124,7 +124,7 @@ impl Law for StreamConfig {
 
 impl TrafficLaw for StreamConfig {
     type Source = Box<Stream>;
-    const WHOLE: bool = true;
+    const TRANSFERS: bool = true;
     const LISTENS: bool = true;
 
     fn source(&self, start: Instant, stream: Random) -> Result<Box<Stream>, ConfigError> {
@@ -320,14 +320,14 @@ impl Stream {
     }
 
     /// Checks whether the whole video has arrived.
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.came >= self.all
     }
 
     /// Returns the viewer's result at a time.
     pub fn seen(&self, until: Instant) -> Session {
         let mut state = self.state;
-        state.advance(until, self.is_whole());
+        state.advance(until, self.is_complete());
         let came = self.came as usize;
         let rates: Vec<f64> =
             self.rungs.iter().take(came).filter_map(|rung| self.ladder.get(usize::from(*rung)).copied()).collect();
@@ -394,11 +394,11 @@ impl TrafficSource for Stream {
         self.state.buffer += self.segment;
         self.gained = Some(self.segment - took);
         self.came += 1;
-        if !self.state.playing && (self.state.buffer >= self.start_up - 1e-9 || self.is_whole()) {
+        if !self.state.playing && (self.state.buffer >= self.start_up - 1e-9 || self.is_complete()) {
             self.state.playing = true;
             self.state.started.get_or_insert(now);
         }
-        if self.is_whole() {
+        if self.is_complete() {
             return;
         }
         let room = self.most - self.segment;
@@ -413,7 +413,7 @@ impl TrafficSource for Stream {
         self.ask(at);
     }
 
-    fn wanted(&self) -> &[TransferRequest] {
+    fn requests(&self) -> &[TransferRequest] {
         &self.wanted
     }
 
@@ -452,7 +452,7 @@ mod tests {
         let mut stream = stream(&format!(r#"{{"abr": "lowest", {TWO}}}"#));
         // 2 Mb at 4 Mb/s take 0.5 s: 2 s in, 0.5 s out.
         let end = fetch(&mut stream, 40, |_| 4e6);
-        let asked: Vec<f64> = stream.wanted().iter().map(|one| one.began.seconds()).collect();
+        let asked: Vec<f64> = stream.requests().iter().map(|one| one.began.seconds()).collect();
         assert_eq!(asked[..6], [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
         // With a capacity of 8 s, one segment every 2 s.
         let last = asked.len() - 1;

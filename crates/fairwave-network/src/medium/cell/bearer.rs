@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::channel::Channel;
 use super::config::RlcConfig;
-use crate::medium::{Begun, Happenings, MemberCounters};
+use crate::medium::interface::{Begun, MediumOutcomes, MemberCounters};
 use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue};
 use fairwave_units::units::Instant;
@@ -138,18 +138,18 @@ impl Bearer {
         self.begun.drain(..)
     }
 
-    pub fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
+    pub fn arrive(&mut self, now: Instant, member: usize, packet: Packet, outcomes: &mut MediumOutcomes) {
         self.queue.arrive(now, &packet, &mut self.drops);
-        self.report_drops(member, happenings);
+        self.report_drops(member, outcomes);
     }
 
-    pub fn on_timer(&mut self, now: Instant, member: usize, happenings: &mut Happenings) {
+    pub fn on_timer(&mut self, now: Instant, member: usize, outcomes: &mut MediumOutcomes) {
         self.queue.on_timer(now, &mut self.drops);
-        self.report_drops(member, happenings);
+        self.report_drops(member, outcomes);
     }
 
-    fn report_drops(&mut self, member: usize, happenings: &mut Happenings) {
-        happenings.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
+    fn report_drops(&mut self, member: usize, outcomes: &mut MediumOutcomes) {
+        outcomes.dropped.extend(self.drops.drain(..).map(|(packet, reason)| (member, packet, reason)));
     }
 
     /// Assembles a block of at most `room` bytes. Returns its number and the bytes used. The number is `None` if there was
@@ -160,7 +160,7 @@ impl Bearer {
         until: Instant,
         member: usize,
         (room, cqi): (u64, u8),
-        happenings: &mut Happenings,
+        outcomes: &mut MediumOutcomes,
     ) -> (Option<u64>, u64) {
         let room = room.saturating_sub(BLOCK_HEADER);
         if let Some((number, left)) = self.resend.front_mut() {
@@ -180,11 +180,11 @@ impl Bearer {
         while used < room {
             if self.partial == 0 {
                 let departing = self.queue.depart(now, &mut self.drops);
-                self.report_drops(member, happenings);
+                self.report_drops(member, outcomes);
                 let Some(packet) = departing else { break };
                 let (since, marked) = (self.queue.waited_since(), self.queue.has_marked());
                 self.queue.transmits_until(until);
-                happenings.begun.push(Begun { member, packet, since, marked });
+                outcomes.begun.push(Begun { member, packet, since, marked });
                 self.begun.push_back(packet);
                 self.partial = u64::from(packet.wire) + PACKET_HEADER;
                 carried += 1;
@@ -219,19 +219,19 @@ impl Bearer {
     }
 
     /// The receiver has decoded the block.
-    pub fn received(&mut self, number: u64, member: usize, happenings: &mut Happenings) {
-        self.settle(number, Outcome::Received, member, happenings);
+    pub fn received(&mut self, number: u64, member: usize, outcomes: &mut MediumOutcomes) {
+        self.settle(number, Outcome::Received, member, outcomes);
     }
 
     /// The MAC layer has abandoned the block. Returns whether RLC sends it again.
-    pub fn failed(&mut self, number: u64, member: usize, happenings: &mut Happenings) -> bool {
+    pub fn failed(&mut self, number: u64, member: usize, outcomes: &mut MediumOutcomes) -> bool {
         let limit = match self.rlc.mode {
             super::config::RlcMode::Acknowledged => self.rlc.retransmissions,
             super::config::RlcMode::Unacknowledged => 0,
         };
         let Some(block) = self.block(number) else { return false };
         if block.resent >= limit {
-            self.settle(number, Outcome::Lost, member, happenings);
+            self.settle(number, Outcome::Lost, member, outcomes);
             return false;
         }
         block.resent += 1;
@@ -240,15 +240,15 @@ impl Bearer {
         true
     }
 
-    fn settle(&mut self, number: u64, outcome: Outcome, member: usize, happenings: &mut Happenings) {
+    fn settle(&mut self, number: u64, outcome: Outcome, member: usize, outcomes: &mut MediumOutcomes) {
         if let Some(block) = self.block(number) {
             block.outcome = outcome;
         }
-        self.release(member, happenings);
+        self.release(member, outcomes);
     }
 
     /// Releases packets when their last block and all earlier blocks are settled.
-    fn release(&mut self, member: usize, happenings: &mut Happenings) {
+    fn release(&mut self, member: usize, outcomes: &mut MediumOutcomes) {
         while let Some(block) = self.blocks.front().copied().filter(|block| block.outcome != Outcome::Pending) {
             self.blocks.pop_front();
             self.first += 1;
@@ -256,9 +256,9 @@ impl Bearer {
             for _ in 0..block.ends {
                 let Some(packet) = self.begun.pop_front() else { break };
                 if lost || self.damaged {
-                    happenings.lost.push((member, packet));
+                    outcomes.lost.push((member, packet));
                 } else {
-                    happenings.delivered.push((member, packet));
+                    outcomes.delivered.push((member, packet));
                 }
                 self.damaged = false;
             }
@@ -279,7 +279,7 @@ impl Bearer {
     }
 
     /// A handoff that does not forward: loses the unreceived data, and with `queue` also the packets in the queue.
-    pub fn loses(&mut self, now: Instant, queue: bool, member: usize, happenings: &mut Happenings) {
+    pub fn loses(&mut self, now: Instant, queue: bool, member: usize, outcomes: &mut MediumOutcomes) {
         self.epoch += 1;
         self.resend.clear();
         for block in &mut self.blocks {
@@ -287,13 +287,13 @@ impl Bearer {
                 block.outcome = Outcome::Lost;
             }
         }
-        self.release(member, happenings);
-        happenings.lost.extend(self.begun.drain(..).map(|packet| (member, packet)));
+        self.release(member, outcomes);
+        outcomes.lost.extend(self.begun.drain(..).map(|packet| (member, packet)));
         (self.partial, self.damaged) = (0, false);
         while queue && self.queue.packets() > 0 {
             let Some(packet) = self.queue.depart(now, &mut self.drops) else { break };
-            self.report_drops(member, happenings);
-            happenings.dropped.push((member, packet, DropReason::Link));
+            self.report_drops(member, outcomes);
+            outcomes.dropped.push((member, packet, DropReason::Link));
         }
     }
 }

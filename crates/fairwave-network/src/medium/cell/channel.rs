@@ -1,51 +1,19 @@
 //! One user's radio channel in one direction.
 //!
 //! The configuration of a channel gives indicators (fixed, or steps over time), or a signal-to-noise ratio with or without
-//! Rayleigh fading. Fading is the sum of sinusoids by Zheng and Xiao 2003 ("Simulation models with correct statistical
-//! properties for Rayleigh fading channels", IEEE Transactions on Communications 51(6), eq. 6 to 8). It is a function of
-//! time: it does not depend on the traffic.
+//! Rayleigh [`fading`](super::super::fading).
 
+use super::super::fading::{Fading, PATHS};
 use super::config::{ChannelConfig, HarqConfig};
 use super::tables::{CqiTable, from_db};
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
-
-/// Sinusoids per quadrature component.
-const PATHS: usize = 12;
 
 /// Spread, in dB, of the ratio at which a block fails: the width of the waterfall including estimation errors †.
 const SPREAD: f64 = 1.0;
 
 /// Distance in standard deviations between failure rates of 0.1 and 0.5.
 const TENTH: f64 = 1.281_551_565_545;
-
-pub(in crate::medium) struct Fading {
-    /// Angular frequencies and phases of both components.
-    paths: [[(f64, f64); PATHS]; 2],
-}
-
-impl Fading {
-    pub fn new(doppler: f64, stream: &mut Stream) -> Self {
-        let turn = 2.0 * std::f64::consts::PI;
-        let (angular, theta) = (turn * doppler, turn * stream.uniform() - std::f64::consts::PI);
-        let [mut in_phase, mut quadrature] = [[(0.0, 0.0); PATHS]; 2];
-        for (place, (cosine, sine)) in in_phase.iter_mut().zip(&mut quadrature).enumerate() {
-            let arrival = (turn * (place + 1) as f64 - std::f64::consts::PI + theta) / (4.0 * PATHS as f64);
-            *cosine = (angular * libm::cos(arrival), turn * stream.uniform());
-            *sine = (angular * libm::sin(arrival), turn * stream.uniform());
-        }
-        Fading { paths: [in_phase, quadrature] }
-    }
-
-    /// Power at time `at` (s), relative to its mean.
-    pub fn power(&self, at: f64) -> f64 {
-        let component = |paths: &[(f64, f64); PATHS]| {
-            let sum: f64 = paths.iter().map(|(angular, phase)| libm::cos(angular * at + phase)).sum();
-            sum * sum
-        };
-        self.paths.iter().map(component).sum::<f64>() / PATHS as f64
-    }
-}
 
 /// A fading channel, sampled at equal steps of time. A step rotates each sinusoid by a fixed angle, which costs far less
 /// than a cosine. After [`TURNS`] steps the angles are recomputed, so that rounding errors stay below 10⁻¹³.

@@ -42,10 +42,10 @@ pub use config::{
 pub use tables::CqiTable;
 
 use bearer::Bearer;
-pub(super) use channel::Fading;
 use channel::{Channel, nominal_efficiency};
 
-use super::{Happenings, Medium, MediumLaw, Member, MemberCounters, empty_queue};
+use super::MediumLaw;
+use super::interface::{Medium, MediumOutcomes, Member, MemberCounters, drain_queue};
 use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue};
 use fairwave_units::config::ConfigError;
@@ -329,11 +329,11 @@ impl Cell {
         self.foresee(takes_effect, Event::Granted { member: member as u32, epoch });
     }
 
-    fn happens(&mut self, tick: u64, event: Event, happenings: &mut Happenings) {
+    fn happens(&mut self, tick: u64, event: Event, outcomes: &mut MediumOutcomes) {
         let current = |member: u32, epoch: u32| self.bearers[member as usize].epoch == epoch;
         match event {
             Event::Received { member, number, epoch } if current(member, epoch) => {
-                self.bearers[member as usize].received(number, member as usize, happenings);
+                self.bearers[member as usize].received(number, member as usize, outcomes);
             }
             Event::Repeat { member, number, epoch } if current(member, epoch) => {
                 let direction = usize::from(self.bearers[member as usize].uplink);
@@ -342,7 +342,7 @@ impl Cell {
             }
             Event::Failed { member, number, epoch } if current(member, epoch) => {
                 let (member, bearer) = (member as usize, &mut self.bearers[member as usize]);
-                if bearer.failed(number, member, happenings) {
+                if bearer.failed(number, member, outcomes) {
                     // The base station sent the report, so it knows the size of the retransmission.
                     bearer.known +=
                         if bearer.uplink { bearer.block(number).map_or(0, |block| block.bytes + 5) } else { 0 };
@@ -367,15 +367,15 @@ impl Cell {
                     self.asks(member, tick);
                 }
             }
-            Event::Leaves { user, handoff } => self.hand_off(tick, user as usize, handoff as usize, happenings),
+            Event::Leaves { user, handoff } => self.hand_off(tick, user as usize, handoff as usize, outcomes),
             Event::Returns { user } => self.returns(tick, user as usize),
-            Event::Gone { user } => self.leave(tick, user as usize, happenings),
+            Event::Gone { user } => self.leave(tick, user as usize, outcomes),
             // A block or a grant of an epoch before a handoff.
             _ => {}
         }
     }
 
-    fn hand_off(&mut self, tick: u64, user: usize, handoff: usize, happenings: &mut Happenings) {
+    fn hand_off(&mut self, tick: u64, user: usize, handoff: usize, outcomes: &mut MediumOutcomes) {
         if self.users[user].gone {
             return;
         }
@@ -386,7 +386,7 @@ impl Cell {
             let bearer = &mut self.bearers[member];
             match buffer {
                 HandoffBuffer::Forward => bearer.forwards(),
-                HandoffBuffer::Lose => bearer.loses(now, !bearer.uplink, member, happenings),
+                HandoffBuffer::Lose => bearer.loses(now, !bearer.uplink, member, outcomes),
             }
             (bearer.known, bearer.reports, bearer.requested) = (0, 0, false);
         }
@@ -407,27 +407,27 @@ impl Cell {
         }
     }
 
-    fn leave(&mut self, tick: u64, user: usize, happenings: &mut Happenings) {
+    fn leave(&mut self, tick: u64, user: usize, outcomes: &mut MediumOutcomes) {
         let now = self.instant(tick);
         self.users[user].gone = true;
         self.users[user].away_until = u64::MAX;
         for member in self.users[user].bearers.into_iter().flatten() {
             let bearer = &mut self.bearers[member];
-            bearer.loses(now, true, member, happenings);
+            bearer.loses(now, true, member, outcomes);
             (bearer.known, bearer.reports, bearer.requested) = (0, 0, false);
         }
     }
 }
 
 impl Medium for Cell {
-    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
+    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, outcomes: &mut MediumOutcomes) {
         let tick = self.next_interval(now);
         let bearer = &mut self.bearers[member];
         if self.users[bearer.user].gone {
-            happenings.dropped.push((member, packet, DropReason::Link));
+            outcomes.dropped.push((member, packet, DropReason::Link));
             return;
         }
-        bearer.arrive(now, member, packet, happenings);
+        bearer.arrive(now, member, packet, outcomes);
         self.timed |= bearer.queue.deadline() < Instant::NEVER;
         if bearer.backlog() == 0 {
             return;
@@ -448,11 +448,11 @@ impl Medium for Cell {
         self.bearers.iter().map(|bearer| bearer.queue.deadline()).fold(own, Instant::min)
     }
 
-    fn on_timer(&mut self, now: Instant, happenings: &mut Happenings) {
+    fn on_timer(&mut self, now: Instant, outcomes: &mut MediumOutcomes) {
         if self.timed {
             for (member, bearer) in self.bearers.iter_mut().enumerate() {
                 if bearer.queue.deadline() <= now {
-                    bearer.on_timer(now, member, happenings);
+                    bearer.on_timer(now, member, outcomes);
                 }
             }
         }
@@ -460,10 +460,10 @@ impl Medium for Cell {
         while let Some(Reverse((due, _, event))) = self.events.peek().copied().filter(|Reverse((due, ..))| *due <= tick)
         {
             self.events.pop();
-            self.happens(due, event, happenings);
+            self.happens(due, event, outcomes);
         }
         if self.scheduled <= tick {
-            self.schedule(tick, happenings);
+            self.schedule(tick, outcomes);
         }
     }
 
@@ -478,7 +478,7 @@ impl Medium for Cell {
     fn drain(&mut self, now: Instant, given: &mut Vec<(usize, Packet)>) {
         for (member, bearer) in self.bearers.iter_mut().enumerate() {
             given.extend(bearer.take_inside().map(|packet| (member, packet)));
-            empty_queue(&mut bearer.queue, member, now, given);
+            drain_queue(&mut bearer.queue, member, now, given);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::config::CellScheduler;
 use super::{Cell, Event, tables};
-use crate::medium::Happenings;
+use crate::medium::interface::MediumOutcomes;
 use fairwave_units::units::{Instant, Span};
 
 /// Downlink share of the symbols of a special slot †.
@@ -27,7 +27,7 @@ struct Claim {
 
 impl Cell {
     /// Schedules interval `tick` in both directions, and sets the next interval with work.
-    pub(super) fn schedule(&mut self, tick: u64, happenings: &mut Happenings) {
+    pub(super) fn schedule(&mut self, tick: u64, outcomes: &mut MediumOutcomes) {
         self.scheduled = u64::MAX;
         for uplink in [false, true] {
             let direction = usize::from(uplink);
@@ -35,7 +35,7 @@ impl Cell {
             let mut next = u64::MAX;
             if symbols > 0.0 {
                 let left = self.repeat(tick, uplink);
-                next = self.share(tick, uplink, (left, symbols), happenings);
+                next = self.share(tick, uplink, (left, symbols), outcomes);
             } else if !self.wanting[direction].is_empty() {
                 next = tick + 1;
             }
@@ -142,7 +142,13 @@ impl Cell {
     }
 
     /// Distributes the remaining resource blocks among bearers with data. Returns the next interval with work.
-    fn share(&mut self, tick: u64, uplink: bool, (mut left, symbols): (u32, f64), happenings: &mut Happenings) -> u64 {
+    fn share(
+        &mut self,
+        tick: u64,
+        uplink: bool,
+        (mut left, symbols): (u32, f64),
+        outcomes: &mut MediumOutcomes,
+    ) -> u64 {
         let direction = usize::from(uplink);
         let per_element = self.config.elements_per_block(uplink) * symbols;
         let group = tables::group(self.config.resource_blocks);
@@ -187,7 +193,7 @@ impl Cell {
                     let best = (1..claims.len())
                         .fold(0, |best, place| if claims[place].metric > claims[best].metric { place } else { best });
                     let claim = claims.swap_remove(best);
-                    left -= self.give(tick, &claim, claim.need.min(left), happenings);
+                    left -= self.give(tick, &claim, claim.need.min(left), outcomes);
                 }
             }
             CellScheduler::RoundRobin => {
@@ -205,7 +211,7 @@ impl Cell {
                     }
                     let others = (count - turn) as u32;
                     let part = (left / others / group * group).max(group).max(claim.least);
-                    left -= self.give(tick, claim, claim.need.min(part).min(left), happenings);
+                    left -= self.give(tick, claim, claim.need.min(part).min(left), outcomes);
                 }
             }
         }
@@ -226,13 +232,13 @@ impl Cell {
     }
 
     /// Transmits a new block of a bearer on at most `size` resource blocks. Returns the number used.
-    fn give(&mut self, tick: u64, claim: &Claim, size: u32, happenings: &mut Happenings) -> u32 {
+    fn give(&mut self, tick: u64, claim: &Claim, size: u32, outcomes: &mut MediumOutcomes) -> u32 {
         let (now, member) = (self.instant(tick), claim.member);
         let until = now + Span::from_nanos(self.interval);
         let room = (f64::from(size) * claim.bits / 8.0) as u64;
         let bearer = &mut self.bearers[member];
         let room = if bearer.uplink { room.min(bearer.known.max(u64::from(LEAST))) } else { room };
-        let (number, used) = bearer.fill(now, until, member, (room, claim.cqi), happenings);
+        let (number, used) = bearer.fill(now, until, member, (room, claim.cqi), outcomes);
         if used == 0 {
             // Not even a header fits, or the discipline has dropped all waiting packets.
             if bearer.uplink {

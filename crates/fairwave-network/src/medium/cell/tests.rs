@@ -289,7 +289,7 @@ fn codel_and_l4s_keep_the_queue_short_at_the_base_station() {
         if discipline == "drop-tail" {
             assert!(last > 1.2, "{last}");
         } else {
-            assert!(cell.dropped.len() > 20 || cell.happenings.begun.is_empty(), "{discipline}");
+            assert!(cell.dropped.len() > 20 || cell.outcomes.begun.is_empty(), "{discipline}");
         }
         assert!(last < most + 1.0, "{discipline}: {last}");
         cell.books_close();

@@ -3,7 +3,7 @@
 use super::access::SENSING;
 use super::config::CATEGORIES;
 use super::{Exchange, Phase, Wifi};
-use crate::medium::Happenings;
+use crate::medium::interface::MediumOutcomes;
 use fairwave_units::units::Instant;
 
 /// The frames that reach one node; times in nanoseconds.
@@ -48,7 +48,7 @@ impl Wifi {
     }
 
     /// Backoffs have ended: the nodes transmit, alone or simultaneously.
-    pub(super) fn accesses(&mut self, now: Instant, happenings: &mut Happenings) {
+    pub(super) fn accesses(&mut self, now: Instant, outcomes: &mut MediumOutcomes) {
         let (at, slot) = (now.nanos(), self.phy.slot);
         let mut winners = std::mem::take(&mut self.winners);
         winners.clear();
@@ -77,10 +77,10 @@ impl Wifi {
             }
             let category = place % CATEGORIES;
             // An access point's queue that held packets back may release them by now.
-            self.pull(now, place, happenings);
+            self.pull(now, place, outcomes);
             let txop = self.accesses[category].txop;
             let room = if txop == 0 { u64::MAX } else { txop };
-            match self.assemble(now, place, (at, room, false), happenings) {
+            match self.assemble(now, place, (at, room, false), outcomes) {
                 Some(exchange) => {
                     node = place / CATEGORIES;
                     self.functions[place].txop_end = if txop == 0 { 0 } else { at + txop };
@@ -170,15 +170,15 @@ impl Wifi {
     }
 
     /// Handles the next event of an exchange in progress.
-    pub(super) fn goes_on(&mut self, at: u64, place: usize, happenings: &mut Happenings) {
+    pub(super) fn goes_on(&mut self, at: u64, place: usize, outcomes: &mut MediumOutcomes) {
         if !self.hears.is_empty() {
             match self.air[place].since {
                 None => self.begins(at, place),
-                Some(since) => self.finishes(at, place, since, happenings),
+                Some(since) => self.finishes(at, place, since, outcomes),
             }
             return;
         }
-        self.receives(place, happenings);
+        self.receives(place, outcomes);
         let exchange = &mut self.air[place];
         (exchange.phase, exchange.due) = (Phase::Over, exchange.end);
     }
@@ -208,7 +208,7 @@ impl Wifi {
     }
 
     /// A frame of an exchange ends. Determines which nodes have received it, and the next frame.
-    fn finishes(&mut self, at: u64, place: usize, since: u64, happenings: &mut Happenings) {
+    fn finishes(&mut self, at: u64, place: usize, since: u64, outcomes: &mut MediumOutcomes) {
         let (sender, receiver) = self.ends(place);
         let (slot, sifs, penalty) = (self.phy.slot, self.phy.sifs, self.penalty());
         let Exchange { phase, index, member, end, .. } = self.air[place];
@@ -242,7 +242,7 @@ impl Wifi {
             Phase::Request => (Phase::Over, at + answer),
             Phase::Clearance if received => (Phase::Data, at + sifs),
             Phase::Data if received => {
-                self.receives(place, happenings);
+                self.receives(place, outcomes);
                 if self.air[place].arrived > 0 {
                     // The receiver's new packets wait for its acknowledgement.
                     self.domains[to].occupy(at, end, &self.accesses, slot);

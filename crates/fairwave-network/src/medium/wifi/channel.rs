@@ -10,7 +10,7 @@
 
 use super::config::{WifiChannel, WifiConfig, WifiRateControl};
 use super::tables::Phy;
-use crate::medium::cell::Fading;
+use crate::medium::fading::Fading;
 use fairwave_units::random::Stream;
 use fairwave_units::units::{Instant, Span};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::check_range;
+use super::super::interface::check_range;
 use super::tables::{Numbers, Phy, WifiStandard};
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::ratio::OptionalRatio;

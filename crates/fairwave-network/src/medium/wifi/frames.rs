@@ -3,7 +3,7 @@
 use super::config::{CATEGORIES, WifiQueues};
 use super::queues::{Entry, State, WINDOW, Waiting};
 use super::{Exchange, Phase, Wifi};
-use crate::medium::{Begun, Happenings};
+use crate::medium::interface::{Begun, MediumOutcomes};
 use fairwave_units::units::Instant;
 
 impl Wifi {
@@ -14,10 +14,10 @@ impl Wifi {
         now: Instant,
         function: usize,
         limits: (u64, u64, bool),
-        happenings: &mut Happenings,
+        outcomes: &mut MediumOutcomes,
     ) -> Option<Exchange> {
         let mut held = Vec::new();
-        let exchange = self.assemble_for_next(now, function, limits, &mut held, happenings);
+        let exchange = self.assemble_for_next(now, function, limits, &mut held, outcomes);
         for member in held {
             self.rotations[function].add(member);
         }
@@ -31,7 +31,7 @@ impl Wifi {
         function: usize,
         (start, room, must): (u64, u64, bool),
         held: &mut Vec<usize>,
-        happenings: &mut Happenings,
+        outcomes: &mut MediumOutcomes,
     ) -> Option<Exchange> {
         let category = usize::from(self.functions[function].category);
         let aggregated = self.config.aggregates(category);
@@ -70,7 +70,7 @@ impl Wifi {
             let again = packets;
             let window = if aggregated { WINDOW } else { 1 };
             while !full && packets < frames && self.directions[member].tids[category].window.len() < window {
-                if !self.has_ready(now, member, category, happenings) {
+                if !self.has_ready(now, member, category, outcomes) {
                     break;
                 }
                 let direction = &mut self.directions[member];
@@ -89,7 +89,7 @@ impl Wifi {
                 direction.waiting = direction.waiting.saturating_sub(1);
                 direction.inside += 1;
                 let Waiting { packet, since, marked } = waiting;
-                happenings.begun.push(Begun { member, packet, since, marked });
+                outcomes.begun.push(Begun { member, packet, since, marked });
             }
             let own = &mut self.functions[function];
             own.backlog = own.backlog.saturating_sub(again + begun);
@@ -106,7 +106,7 @@ impl Wifi {
             }
             if let Some(common) = self.commons.get_mut(function / CATEGORIES).and_then(Option::as_mut) {
                 common.driver[category] = common.driver[category].saturating_sub(begun);
-                self.pull(now, function, happenings);
+                self.pull(now, function, outcomes);
             }
             // A single packet is sent without delimiter and block acknowledgement.
             let alone = aggregated && packets == 1;
@@ -143,7 +143,7 @@ impl Wifi {
     }
 
     /// The data of an exchange has reached its receiver. Delivers the packets without errors.
-    pub(super) fn receives(&mut self, exchange: usize, happenings: &mut Happenings) {
+    pub(super) fn receives(&mut self, exchange: usize, outcomes: &mut MediumOutcomes) {
         let Exchange { function, member, index, ratio, .. } = self.air[exchange];
         let direction = &mut self.directions[member];
         if self.nodes[direction.station].gone {
@@ -159,13 +159,13 @@ impl Wifi {
                 arrived += 1;
             }
         }
-        let released = tid.release(member, happenings);
+        let released = tid.release(member, outcomes);
         direction.inside = direction.inside.saturating_sub(released);
         self.air[exchange].arrived = arrived;
     }
 
     /// A frame exchange is over, and its sender knows the outcome.
-    pub(super) fn ends_exchange(&mut self, now: Instant, exchange: &Exchange, happenings: &mut Happenings) {
+    pub(super) fn ends_exchange(&mut self, now: Instant, exchange: &Exchange, outcomes: &mut MediumOutcomes) {
         let (place, member) = (exchange.function, exchange.member);
         let category = place % CATEGORIES;
         let limit = self.config.retry_limit;
@@ -177,7 +177,7 @@ impl Wifi {
             entry.attempts += 1;
             if entry.attempts >= limit || gone {
                 entry.state = State::Lost;
-                happenings.lost.push((member, entry.packet));
+                outcomes.lost.push((member, entry.packet));
                 lost += 1;
             } else {
                 entry.state = State::Ready;
@@ -186,7 +186,7 @@ impl Wifi {
         }
         let acknowledged = exchange.arrived > 0 && !exchange.collided;
         tid.failures = if acknowledged || lost > 0 { 0 } else { tid.failures + 1 };
-        let released = tid.release(member, happenings);
+        let released = tid.release(member, outcomes);
         direction.inside = direction.inside.saturating_sub(released + lost);
         let airtime = now.nanos().saturating_sub(exchange.start);
         let counters = &mut direction.counters;
@@ -216,7 +216,7 @@ impl Wifi {
         let until = function.txop_end;
         if acknowledged
             && until > start
-            && let Some(next) = self.assemble(now, place, (start, until - start, true), happenings)
+            && let Some(next) = self.assemble(now, place, (start, until - start, true), outcomes)
         {
             self.transmits(place);
             self.air.push(next);

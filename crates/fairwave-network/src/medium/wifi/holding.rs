@@ -3,37 +3,37 @@
 use super::Wifi;
 use super::config::CATEGORIES;
 use super::queues::{State, Waiting};
-use crate::medium::{Happenings, empty_queue};
+use crate::medium::interface::{MediumOutcomes, drain_queue};
 use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue};
 use fairwave_units::units::Instant;
 
 impl Wifi {
     /// Reports the packets that a member's queue has dropped.
-    pub(super) fn report(&mut self, member: usize, category: usize, happenings: &mut Happenings) {
+    pub(super) fn report(&mut self, member: usize, category: usize, outcomes: &mut MediumOutcomes) {
         let direction = &mut self.directions[member];
         let function = direction.node * CATEGORIES + category;
         for (packet, reason) in self.drops.drain(..) {
             direction.waiting = direction.waiting.saturating_sub(1);
             self.functions[function].backlog = self.functions[function].backlog.saturating_sub(1);
-            happenings.dropped.push((member, packet, reason));
+            outcomes.dropped.push((member, packet, reason));
         }
     }
 
     /// Reports the packets that an access point's common queue of a function has dropped.
-    pub(super) fn report_common(&mut self, place: usize, happenings: &mut Happenings) {
+    pub(super) fn report_common(&mut self, place: usize, outcomes: &mut MediumOutcomes) {
         let Some(Some(common)) = self.commons.get(place / CATEGORIES) else { return };
         for (packet, reason) in self.drops.drain(..) {
             let (member, packet) = common.aliases.restore(packet);
             self.directions[member].waiting = self.directions[member].waiting.saturating_sub(1);
             let function = &mut self.functions[place];
             function.backlog = function.backlog.saturating_sub(1);
-            happenings.dropped.push((member, packet, reason));
+            outcomes.dropped.push((member, packet, reason));
         }
     }
 
     /// Moves packets from an access point's common queue of a function into the driver, while the driver has room.
-    pub(super) fn pull(&mut self, now: Instant, place: usize, happenings: &mut Happenings) {
+    pub(super) fn pull(&mut self, now: Instant, place: usize, outcomes: &mut MediumOutcomes) {
         let (base, category) = (place / CATEGORIES, place % CATEGORIES);
         while let Some(Some(common)) = self.commons.get_mut(base) {
             if common.driver[category] >= self.config.driver_buffer || common.queues[category].packets() == 0 {
@@ -43,12 +43,12 @@ impl Wifi {
             let departing = queue.depart(now, &mut self.drops);
             let (since, marked) = (queue.waited_since(), queue.has_marked());
             let restored = departing.map(|packet| common.aliases.restore(packet));
-            self.report_common(place, happenings);
+            self.report_common(place, outcomes);
             let Some((member, packet)) = restored else { return };
             let direction = &mut self.directions[member];
             if self.nodes[direction.station].gone {
                 self.drops.push((packet, DropReason::Link));
-                self.report(member, category, happenings);
+                self.report(member, category, outcomes);
                 continue;
             }
             direction.tids[category].ready.push_back(Waiting { packet, since, marked });
@@ -65,7 +65,7 @@ impl Wifi {
         now: Instant,
         member: usize,
         category: usize,
-        happenings: &mut Happenings,
+        outcomes: &mut MediumOutcomes,
     ) -> bool {
         let tid = &mut self.directions[member].tids[category];
         if !tid.ready.is_empty() {
@@ -79,12 +79,12 @@ impl Wifi {
             tid.ready.push_back(Waiting { packet, since: queue.waited_since(), marked: queue.has_marked() });
         }
         let ready = !tid.ready.is_empty();
-        self.report(member, category, happenings);
+        self.report(member, category, outcomes);
         ready
     }
 
     /// A station leaves permanently.
-    pub(super) fn leave(&mut self, now: Instant, station: usize, happenings: &mut Happenings) {
+    pub(super) fn leave(&mut self, now: Instant, station: usize, outcomes: &mut MediumOutcomes) {
         self.nodes[station].gone = true;
         let members = [self.nodes[station].down, self.nodes[station].up];
         for member in members.into_iter().flatten() {
@@ -96,38 +96,38 @@ impl Wifi {
                 let mut given: Vec<(usize, Packet)> =
                     tid.ready.drain(..).map(|waiting| (member, waiting.packet)).collect();
                 if let Some(queue) = &mut tid.queue {
-                    empty_queue(queue, member, now, &mut given);
+                    drain_queue(queue, member, now, &mut given);
                 }
                 self.drops.extend(given.into_iter().map(|(_, packet)| (packet, DropReason::Link)));
                 let mut again = 0;
                 for entry in tid.window.iter_mut().filter(|entry| entry.state == State::Ready) {
                     entry.state = State::Lost;
-                    happenings.lost.push((member, entry.packet));
+                    outcomes.lost.push((member, entry.packet));
                     again += 1;
                 }
-                let released = tid.release(member, happenings);
+                let released = tid.release(member, outcomes);
                 direction.inside = direction.inside.saturating_sub(again + released);
                 if let Some(common) = self.commons.get_mut(direction.node).and_then(Option::as_mut) {
                     common.driver[category] = common.driver[category].saturating_sub(in_driver);
                 }
                 let own = &mut self.functions[function];
                 own.backlog = own.backlog.saturating_sub(again);
-                self.report(member, category, happenings);
+                self.report(member, category, outcomes);
             }
         }
         let base = self.nodes[station].base * CATEGORIES;
         for place in base..base + CATEGORIES {
-            self.pull(now, place, happenings);
+            self.pull(now, place, outcomes);
         }
     }
 
-    pub(super) fn queue_timers(&mut self, now: Instant, happenings: &mut Happenings) {
+    pub(super) fn queue_timers(&mut self, now: Instant, outcomes: &mut MediumOutcomes) {
         for place in 0..self.bases * CATEGORIES {
             if let Some(common) = &mut self.commons[place / CATEGORIES]
                 && common.queues[place % CATEGORIES].deadline() <= now
             {
                 common.queues[place % CATEGORIES].on_timer(now, &mut self.drops);
-                self.report_common(place, happenings);
+                self.report_common(place, outcomes);
             }
         }
         for category in 0..CATEGORIES {
@@ -136,7 +136,7 @@ impl Wifi {
                     && queue.deadline() <= now
                 {
                     queue.on_timer(now, &mut self.drops);
-                    self.report(member, category, happenings);
+                    self.report(member, category, outcomes);
                 }
             }
         }

@@ -56,7 +56,7 @@ use config::{Access, BEST_EFFORT, CATEGORIES};
 use queues::{Aliases, Rotation, State, Tid, category};
 use tables::Phy;
 
-use super::{Happenings, Medium, MemberCounters, empty_queue};
+use super::interface::{Medium, MediumOutcomes, MemberCounters, drain_queue};
 use crate::packet::Packet;
 use crate::queue::{DropReason, LinkQueue, QueueConfig};
 use fairwave_units::random::{Seed, Stream};
@@ -188,10 +188,10 @@ impl Wifi {
 }
 
 impl Medium for Wifi {
-    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, happenings: &mut Happenings) {
+    fn arrive(&mut self, now: Instant, member: usize, packet: Packet, outcomes: &mut MediumOutcomes) {
         let direction = &mut self.directions[member];
         if self.nodes[direction.station].gone {
-            happenings.dropped.push((member, packet, DropReason::Link));
+            outcomes.dropped.push((member, packet, DropReason::Link));
             return;
         }
         let category = if self.config.edca { category(self.config.mapping, packet.dscp) } else { BEST_EFFORT };
@@ -202,8 +202,8 @@ impl Medium for Wifi {
             let hidden = common.aliases.hide(member, packet);
             common.queues[category].arrive(now, &hidden, &mut self.drops);
             self.timed |= common.queues[category].deadline() < Instant::NEVER;
-            self.report_common(place, happenings);
-            self.pull(now, place, happenings);
+            self.report_common(place, outcomes);
+            self.pull(now, place, outcomes);
         } else if let Some(config) = &direction.queue {
             let (seed, rate) = (direction.seed, self.nominal[member]);
             let queue = direction.tids[category].queue.get_or_insert_with(|| {
@@ -211,7 +211,7 @@ impl Medium for Wifi {
             });
             queue.arrive(now, &packet, &mut self.drops);
             self.timed |= queue.deadline() < Instant::NEVER;
-            self.report(member, category, happenings);
+            self.report(member, category, outcomes);
             self.rotations[place].add(member);
         }
         let function = &self.functions[place];
@@ -235,16 +235,16 @@ impl Medium for Wifi {
         if self.timed { own.min(self.queue_deadline()) } else { own }
     }
 
-    fn on_timer(&mut self, now: Instant, happenings: &mut Happenings) {
+    fn on_timer(&mut self, now: Instant, outcomes: &mut MediumOutcomes) {
         // Among nodes that all hear each other, the end of the data changes no backoff.
         let mut moves = self.timed || !self.hears.is_empty() || self.leaves <= now;
         if self.timed {
-            self.queue_timers(now, happenings);
+            self.queue_timers(now, outcomes);
         }
         while self.leaves <= now {
             let due = |node: &Node| !node.gone && node.leaves <= now;
             while let Some(station) = self.nodes.iter().position(due) {
-                self.leave(now, station, happenings);
+                self.leave(now, station, outcomes);
             }
             let left = self.nodes.iter().filter(|node| !node.gone);
             self.leaves = left.map(|node| node.leaves).min().unwrap_or(Instant::NEVER);
@@ -257,17 +257,17 @@ impl Medium for Wifi {
                     place += 1;
                 } else if self.air[place].phase == Phase::Over {
                     let exchange = self.air.remove(place);
-                    self.ends_exchange(now, &exchange, happenings);
+                    self.ends_exchange(now, &exchange, outcomes);
                     moves = true;
                 } else {
-                    self.goes_on(at, place, happenings);
+                    self.goes_on(at, place, outcomes);
                 }
             }
         }
         if self.access <= at {
             self.foresee_access();
             if self.access <= at {
-                self.accesses(now, happenings);
+                self.accesses(now, outcomes);
             }
             moves = true;
         }
@@ -290,7 +290,7 @@ impl Medium for Wifi {
         for common in self.commons.iter_mut().flatten() {
             let mut hidden = Vec::new();
             for queue in &mut common.queues {
-                empty_queue(queue, 0, now, &mut hidden);
+                drain_queue(queue, 0, now, &mut hidden);
             }
             given.extend(hidden.into_iter().map(|(_, packet)| common.aliases.restore(packet)));
         }
@@ -300,7 +300,7 @@ impl Medium for Wifi {
                 let window = tid.window.drain(..).filter(|entry| entry.state != State::Lost);
                 given.extend(window.map(|entry| (member, entry.packet)));
                 if let Some(queue) = &mut tid.queue {
-                    empty_queue(queue, member, now, given);
+                    drain_queue(queue, member, now, given);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::config::WifiMapping;
 use crate::dscp::Dscp;
-use crate::medium::Happenings;
+use crate::medium::interface::MediumOutcomes;
 use crate::packet::{FlowId, Packet};
 use crate::queue::rounds::Rounds;
 use crate::queue::{Capacity, FqCodelConfig, LinkQueue, QueueConfig};
@@ -97,12 +97,12 @@ pub(super) struct Tid {
 
 impl Tid {
     /// Releases packets in order. Returns the number of packets that left.
-    pub fn release(&mut self, member: usize, happenings: &mut Happenings) -> u32 {
+    pub fn release(&mut self, member: usize, outcomes: &mut MediumOutcomes) -> u32 {
         let mut released = 0;
         while let Some(entry) = self.window.front() {
             match entry.state {
                 State::Received => {
-                    happenings.delivered.push((member, entry.packet));
+                    outcomes.delivered.push((member, entry.packet));
                     released += 1;
                 }
                 State::Lost => {}
