@@ -14,6 +14,7 @@
 
 use std::borrow::Cow;
 
+use fairwave_core::medium::Medium;
 use fairwave_core::packet::Packet;
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::{LinkPlan, Plan};

@@ -1,6 +1,6 @@
 //! Shared media of a run: the law of each medium, and its member link directions.
 
-use fairwave_core::medium::{MediumOutcomes, Member, MemberCounters, SharedMedium};
+use fairwave_core::medium::{Medium, MediumOutcomes, Member, MemberCounters, SharedMedium};
 use fairwave_core::units::Instant;
 use fairwave_scenario::plan::Plan;
 

@@ -665,7 +665,7 @@ pub use crate::law_trait;
 ///
 /// `running_trait! { ($) pub trait LossModel, delegated by delegate_loss_model { fn …; … } }` declares the trait, and a
 /// macro: `delegate_loss_model! { Enum Variant Variant … }` implements the trait for the enum. A method costs a jump
-/// there. A variant holds the law, or a box of the law.
+/// there. A variant holds the law, or a box of the law. The types of the signatures must be in scope.
 #[macro_export]
 macro_rules! running_trait {
     (

@@ -22,10 +22,11 @@ mod wifi;
 
 use std::sync::Arc;
 
+use crate::packet::Packet;
 use fairwave_units::config::ConfigError;
 use fairwave_units::random::Stream;
 use fairwave_units::registry::{NameTaken, Registry, family, files, law_trait, laws};
-use fairwave_units::units::Rate;
+use fairwave_units::units::{Bytes, Instant, Rate};
 
 /// All laws of shared media, in the order of user-visible lists. Each entry is a file and, in braces, the exported names,
 /// each with its parameters.

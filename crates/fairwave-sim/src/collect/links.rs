@@ -1,6 +1,7 @@
 //! Link rows: carried, dropped and waiting packets of each link direction.
 
 use fairwave_core::link::Outage;
+use fairwave_core::medium::Medium;
 use fairwave_core::queue::TinStatistics;
 use fairwave_core::units::{Instant, Span};
 use fairwave_scenario::plan::LinkPlan;

@@ -1,5 +1,7 @@
 //! Radio rows: use of a shared medium by each member.
 
+use fairwave_core::medium::Medium;
+
 use super::recorded::{RunRecord, ratio};
 use crate::result::RadioRow;
 

@@ -1,6 +1,7 @@
 //! Links on a shared medium. The medium decides when each packet is transmitted, and one event serves all its
 //! members.
 
+use fairwave_core::medium::Medium;
 use fairwave_core::packet::Packet;
 use fairwave_core::units::{Instant, Span};
 
