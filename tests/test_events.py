@@ -91,7 +91,7 @@ def test_figures_over_time_mark_events_in_every_panel(call, tmp_path, monkeypatc
         told.append([text.get_text() for text in axes.texts if text.get_text()])
 
     monkeypatch.setattr(single.drawing, "mark", mark)
-    run = single.drawn(call, call.run(), 1)
+    run = single.repeat_run(call, call.run(), 1)
     assert single.draw_series(run, tmp_path) is not None
     assert len(lines) == 3  # goodput of fast and of slow flows, and queues
     assert all(one == [6.0, 9.0, 10.0] for one in lines)

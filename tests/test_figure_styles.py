@@ -11,7 +11,7 @@ from fairwave_report import style
 from fairwave_report.axes import axis, quantities
 from fairwave_report.chosen_style import StyleError, read
 from fairwave_report.embedding import list_downloads
-from fairwave_report.figures import Panel, canvas, draw_panels, fitted, save, whole_ticks
+from fairwave_report.figures import Panel, canvas, choose_kind, draw_panels, save, whole_ticks
 
 BARS = pl.DataFrame(
     [("udp", 3.0, 2.8, 3.2), ("tfrc", 2.0, 1.9, 2.1)], schema=["x", "mean", "low", "high"], orient="row"
@@ -155,12 +155,12 @@ def numbers(*means, reach=0.0):
 
 
 def test_bars_that_would_be_equally_high_are_dots():
-    assert fitted(numbers(0.93, 0.97), 0.0) == "dot"
-    assert fitted(numbers(0.5, 0.97), 0.0) == "bar"
-    assert fitted(numbers(0.93, 0.97, reach=0.3), 0.0) == "bar", "intervals count"
-    assert fitted(numbers(0.97, 0.97), 0.0) == "bar", "equal means are equal bars"
-    assert fitted(numbers(11.9998, 11.9997), 0.0) == "bar", "and so are nearly equal ones"
-    assert fitted(numbers(0.0, 0.0), 0.0) == "bar"
+    assert choose_kind(numbers(0.93, 0.97), 0.0) == "dot"
+    assert choose_kind(numbers(0.5, 0.97), 0.0) == "bar"
+    assert choose_kind(numbers(0.93, 0.97, reach=0.3), 0.0) == "bar", "intervals count"
+    assert choose_kind(numbers(0.97, 0.97), 0.0) == "bar", "equal means are equal bars"
+    assert choose_kind(numbers(11.9998, 11.9997), 0.0) == "bar", "and so are nearly equal ones"
+    assert choose_kind(numbers(0.0, 0.0), 0.0) == "bar"
 
 
 def test_dots_stand_on_an_axis_that_fits_them():

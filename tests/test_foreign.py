@@ -419,7 +419,7 @@ OWN = {
         "fairwave.capturing.capture", "fairwave.live._run_in_process", "fairwave.live.baresip.Party.recording",
         "fairwave.live.host.main", "fairwave.live.kernel._asked", "fairwave.notebook.PageView._repr_html_",
         "fairwave_report.embedding._flac", "fairwave_report.embedding._picture", "fairwave_report.embedding.download",
-        "fairwave_report.gallery.overlaid", "fairwave_report.gallery.picture_of", "fairwave_report.video.show",
+        "fairwave_report.gallery.overlay_section", "fairwave_report.gallery.picture_of", "fairwave_report.video.show",
     ),
     "the system's": (
         "fairwave.cli._drop_output", "fairwave.components._namespaces.setting", "fairwave.live.kernel._able",

@@ -360,7 +360,7 @@ def test_the_largest_pairs_are_found_without_all_pairs():
 
 def test_an_access_link_joins_hosts_to_their_node(square):
     network = changed(square, access={"rate": "1 Gb/s", "delay": "1 ms", "queue": "fq-codel"})
-    assert network.crossed(network.groups["calls_A_C"]) == ["A-lan>A", "A>B", "B>C", "C>C-lan"]
+    assert network.crossed_links(network.groups["calls_A_C"]) == ["A-lan>A", "A>B", "B>C", "C>C-lan"]
     planned = network.scenario.plan(1)["flows"][0]
     assert planned["forward"] == ["A-lan>A", "A>B", "B>C", "C>C-lan"]
 
@@ -526,7 +526,7 @@ def arrivals(flow):
 def test_a_link_alone_is_offered_what_it_is_offered_in_the_network(square):
     network = changed(square)
     data = alone(network, "A>B").scenario().to_dict()
-    crossing = [group for group in network.groups.values() if "A>B" in network.crossed(group)]
+    crossing = [group for group in network.groups.values() if "A>B" in network.crossed_links(group)]
     for kind in ("calls", "downloads"):
         per_second = sum(arrivals(flow) for flow in data["flow"] if kind in flow["name"])
         assert per_second == pytest.approx(
@@ -568,8 +568,8 @@ def test_the_narrowest_other_links_of_a_path_are_there_with_what_others_take_of_
     taken = sum(
         group.offered_bps
         for group in network.groups.values()
-        if "A>B" in network.crossed(group)
-        and ("B>C" not in network.crossed(group) or group.mix.kind == "calls")
+        if "A>B" in network.crossed_links(group)
+        and ("B>C" not in network.crossed_links(group) or group.mix.kind == "calls")
     )
     (others,) = [flow for flow in data["flow"] if flow["name"].startswith("others_")]
     assert (others["from"], others["to"]) == ("in-0", "x")
@@ -686,7 +686,7 @@ def test_link_by_link_widens_links_and_lets_them_fail(answered):
 
 def test_a_failure_leaves_pairs_without_a_path_out(answered):
     network, _, _ = answered
-    without = failing.rerouted(network, ["A>B", "A>D"])
+    without = failing.reroute(network, ["A>B", "A>D"])
     assert without.groups == {}
 
 
@@ -701,7 +701,7 @@ def test_ratings_are_those_of_the_simulator(answered):
 
 def test_errors_of_an_answer_next_to_itself_are_none(answered):
     _, whole, _ = answered
-    trust = trusting.compared(whole, whole)
+    trust = trusting.compare_pairs(whole, whole)
     assert (trust.pairs, trust.mos_off, trust.p95_off) == (2, 0, 0)
 
 

@@ -61,7 +61,7 @@ def test_later_links_of_a_chain_are_not_simulated_and_add_no_queue(tmp_path):
         assert found.links[name].wait_s < 1e-3, "it was 30 ms when calls came without the link before"
         assert found.links[name].dropped == 0
     assert found.links["A>B"].wait_s > 20e-3
-    assert trusting.compared(found, whole).p95_off < 0.15
+    assert trusting.compare_pairs(found, whole).p95_off < 0.15
 
 
 def test_a_little_traffic_of_a_node_does_not_bring_the_queue_of_the_link_before_again(tmp_path):
@@ -140,7 +140,7 @@ def test_a_jittery_link_with_room_delays_calls_as_in_the_whole_network(tmp_path)
     mix = [{"kind": "calls", "share": 1}]
     network = network_of(tmp_path, chain("AB"), {"AB": 1}, load="0.5 Mb/s", link=link, mix=mix)
     found, whole, _ = run_both_ways(network)
-    assert trusting.compared(found, whole).p95_off < 0.15
+    assert trusting.compare_pairs(found, whole).p95_off < 0.15
 
 
 def test_a_much_faster_link_before_is_no_limit_and_costs_no_packets(tmp_path):

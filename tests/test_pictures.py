@@ -94,7 +94,7 @@ series = ["desk"]
 def office(tmp_path_factory):
     """The drawn run, and its folder of figures."""
     scenario = fairwave.load(OFFICE)
-    run = single.drawn(scenario, scenario.replicate(1), 1)
+    run = single.repeat_run(scenario, scenario.replicate(1), 1)
     folder = tmp_path_factory.mktemp("office")
     drawings = {one.id: one for one in (single.draw_network(run, folder), single.draw_series(run, folder))}
     return run, folder, drawings

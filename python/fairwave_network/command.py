@@ -156,7 +156,7 @@ def _network(
         errors = None
         if trust:
             with console.progress(f"{read.name} × {len(chosen)}", quiet=json) as progress:
-                errors = trusting.compared(found, combine_runs(as_whole([read], progress)[0]))
+                errors = trusting.compare_pairs(found, combine_runs(as_whole([read], progress)[0]))
         if out is not None:
             _leave(read, found, widened, failed, failures or "", chosen, out, errors)
     required = judged(wanted, found, failed)

@@ -44,7 +44,7 @@ from fairwave_network.linking import (
     Link,
     Rest,
     direct,
-    light,
+    estimate_link,
     mean_bits,
     read_link,
     send_jitter_s,
@@ -209,7 +209,7 @@ class Decomposition:
             source = found[like] if isinstance(like, str) else like.results
             known = math.log(links[like].wait_s) if isinstance(like, str) else like.features.wait
             factor = math.exp(math.log(one.wait_s) - known)
-            found[name] = [each.scaled(factor, min(one.load, 1.0)) for each in source]
+            found[name] = [each.scale(factor, min(one.load, 1.0)) for each in source]
 
     def _composed(
         self, network: Network, alone: dict[str, Alone], found: dict[str, list[Link]], at: int, seed: int
@@ -221,11 +221,11 @@ class Decomposition:
         for name, bits in network.offered().items():
             one = alone.get(name)
             if name in found:
-                links[name] = found[name][at].pooled(found[name])
+                links[name] = found[name][at].pool(found[name])
             elif one is not None and one.is_limited:
-                links[name] = one.passed()
+                links[name] = one.limited_result()
             else:
-                links[name] = light(bits / rates[name], one.wait_s if one is not None else 0.0)
+                links[name] = estimate_link(bits / rates[name], one.wait_s if one is not None else 0.0)
         answer.links = {name: link.run for name, link in links.items()}
         delays = network.delays()
         parts: dict[tuple[str, str], list[Group]] = defaultdict(list)
@@ -248,10 +248,10 @@ class Decomposition:
         for group in groups:
             lost, late, gap = np.ones(CALLS), np.zeros(CALLS), np.zeros(CALLS)
             total = host * (_ORDERS[random.integers(len(_ORDERS), size=CALLS)] + 0.5) / RANKS
-            for name in network.crossed(group):
+            for name in network.crossed_links(group):
                 link = links[name]
                 if not len(link.losses):
-                    link = light(link.run.utilisation, link.run.wait_s)
+                    link = estimate_link(link.run.utilisation, link.run.wait_s)
                 # A call that lasts longer than a run of the link crosses several runs, each for a part of its time.
                 chosen = random.integers(len(link.losses), size=(CALLS, min(link.windows, RANKS)))
                 orders = _ORDERS[random.integers(len(_ORDERS), size=CALLS)]
@@ -309,7 +309,7 @@ def _loaded(network: Network) -> dict[str, Alone]:
     crossing: dict[str, list[Group]] = defaultdict(list)
     calls, files = defaultdict[str, float](float), defaultdict[str, float](float)
     for group in network.groups.values():
-        for name in network.crossed(group):
+        for name in network.crossed_links(group):
             crossing[name].append(group)
             (calls if direct(group) else files)[name] += group.offered_bps
     rates = network.rates()

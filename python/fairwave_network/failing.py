@@ -70,7 +70,7 @@ def list_failures(network: Network, kind: str) -> list[tuple[str, tuple[str, ...
     ]
 
 
-def rerouted(network: Network, links: Sequence[str]) -> Network:
+def reroute(network: Network, links: Sequence[str]) -> Network:
     """Returns the network after these links failed and routes changed, to the fewest hops and then the least delay.
 
     The simulator chooses the same routes. Pairs without a path have no traffic.
@@ -82,7 +82,7 @@ def rerouted(network: Network, links: Sequence[str]) -> Network:
     down = {name for link in links for name in (link, ">".join(reversed(link.split(">"))))}
     groups = {}
     for name, group in network.groups.items():
-        if down.isdisjoint(network.crossed(group)):
+        if down.isdisjoint(network.crossed_links(group)):
             groups[name] = group
         elif paths := routes.paths(*group.pair):
             groups[name] = replace(group, path=paths[0][0])
@@ -102,7 +102,7 @@ def try_failures(
         progress: Callback with the number of failures that are done.
     """
     every = list_failures(network, kind)
-    made = [scenario_of(network, table) if at_once else rerouted(network, links) for _, links, table in every]
+    made = [scenario_of(network, table) if at_once else reroute(network, links) for _, links, table in every]
     found = [
         Failure(name, links, combine_runs(runs))
         for (name, links, _), runs in zip(every, answers(made, progress), strict=True)
@@ -110,4 +110,4 @@ def try_failures(
     return sorted(found, key=lambda one: (one.answer.mos.mean, one.name))
 
 
-__all__ = ["KINDS", "Failure", "list_failures", "rerouted", "scenario_of", "try_failures"]
+__all__ = ["KINDS", "Failure", "list_failures", "reroute", "scenario_of", "try_failures"]

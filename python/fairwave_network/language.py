@@ -113,15 +113,15 @@ class Network:
         except ScenarioError:
             return None
 
-    def crossed(self, group: Group) -> list[str]:
+    def crossed_links(self, group: Group) -> list[str]:
         """Returns the names of the link directions on the path of a group's data, in order."""
-        return crossed(group.path, has_access=self.has_access)
+        return crossed_links(group.path, has_access=self.has_access)
 
     def offered(self) -> dict[str, float]:
         """Returns the offered load of each link direction, bits per second on the wire."""
         found = {f"{a}>{b}": 0.0 for link in self.topology.links for a, b in (link.ends, link.ends[::-1])}
         for group in self.groups.values():
-            for link in self.crossed(group):
+            for link in self.crossed_links(group):
                 found[link] = found.get(link, 0.0) + group.offered_bps
         return found
 
@@ -154,7 +154,7 @@ class Network:
         return units.span(self.table["duration"], "duration") - before, before
 
 
-def crossed(path: Way, *, has_access: bool) -> list[str]:
+def crossed_links(path: Way, *, has_access: bool) -> list[str]:
     """Returns the names of the link directions of a path."""
     nodes = [f"{path[0]}{LAN}", *path, f"{path[-1]}{LAN}"] if has_access else list(path)
     return [f"{one}>{other}" for one, other in itertools.pairwise(nodes)]

@@ -151,13 +151,13 @@ class Link:
     run: LinkRun
     windows: int = 1
 
-    def scaled(self, factor: float, utilisation: float) -> Link:
+    def scale(self, factor: float, utilisation: float) -> Link:
         """Returns the result of a similar link, with waits and losses scaled by a factor."""
         run = LinkRun(utilisation, min(self.run.dropped * factor, 1.0), self.run.wait_s * factor)
         losses = np.minimum(self.losses * factor, 1.0)
         return Link(losses, self.waits * factor, self.late, self.gaps, self.heard, run, self.windows)
 
-    def pooled(self, several: Sequence[Link]) -> Link:
+    def pool(self, several: Sequence[Link]) -> Link:
         """Adds the calls of all runs, if a run is shorter than the observed time of a call in the network."""
         if self.windows == 1:
             return self
@@ -251,7 +251,7 @@ class Alone:
         self.load = sum(group.offered_bps for group in crossing) / edge.rate_bps
         ways = []
         for group in crossing:
-            way = network.crossed(group)
+            way = network.crossed_links(group)
             at = way.index(name)
             ways.append((group, way[:at], way[at + 1 :]))
         self.inflow_bps = _inflow({tuple(before[-BACK:]) for _, before, _ in ways}, rest.rates)
@@ -354,7 +354,7 @@ class Alone:
         met = max(self._meeting - self._here, 0.02)
         return odds(self.load) * (self._here * batch + met * PACKET) / (2 * rate)
 
-    def passed(self) -> Link:
+    def limited_result(self) -> Link:
         """Returns the effect on calls of a link that is not simulated because its inflow is limited.
 
         The links before space packets by their rates. So a small packet that follows a large one there waits here while
@@ -699,7 +699,7 @@ def _waits(recorded: Any, names: Sequence[str], base: Numbers, begin: float) -> 
     return found
 
 
-def light(load: float, wait: float) -> Link:
+def estimate_link(load: float, wait: float) -> Link:
     """Returns the result of a link without a simulation: a packet waits with probability `load`, exponentially."""
     busy = min(max(load, 1e-9), 0.95)
     waits = np.where(1 - busy < _RANKS, wait / busy * -np.log((1 - _RANKS) / busy), 0.0)

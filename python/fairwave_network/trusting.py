@@ -51,7 +51,7 @@ class Trust:
 HEADS = ["link by link less whole", *(f"{at:.0%}".replace("%", " %") for at in AT)]
 
 
-def compared(links: NetworkAnswer, whole: NetworkAnswer) -> Trust:
+def compare_pairs(links: NetworkAnswer, whole: NetworkAnswer) -> Trust:
     """Computes the errors of the first answer."""
     both = [pair for pair in links.pairs if pair in whole.pairs]
     mos = np.array([links.pairs[pair].mos.mean - whole.pairs[pair].mos.mean for pair in both])

@@ -63,7 +63,7 @@ def candidates(network: Network, answer: NetworkAnswer, most: int) -> list[str]:
     return ranked[:most]
 
 
-def widened(network: Network, link: str, factor: float = FACTOR) -> Network:
+def widen_link(network: Network, link: str, factor: float = FACTOR) -> Network:
     """Returns the network with a higher rate of one link in both directions."""
     links = [
         replace(one, rate_bps=one.rate_bps * factor) if one.name == link else one
@@ -77,7 +77,7 @@ def try_widening(
 ) -> list[Widened]:
     """Tries the candidates and returns the best first. `answers` makes the runs, under the seeds of `answer`."""
     names = candidates(network, answer, most)
-    made = [widened(network, name) for name in names]
+    made = [widen_link(network, name) for name in names]
     found = []
     for name, wide, runs in zip(names, made, answers(made, progress) if made else [], strict=True):
         mos = interval([new.mos - old.mos for new, old in zip(runs, answer.runs, strict=True)])

@@ -137,7 +137,7 @@ def list_delays(
         return []
     delays = {frozenset(link.ends): link.delay_s for link in network.topology.links}
     said = []
-    for name in network.crossed(group):
+    for name in network.crossed_links(group):
         link = found.links.get(name)
         if link is not None:
             said.append((name, delays.get(frozenset(name.split(">")), 0.0), link.wait_s, link.dropped))

@@ -97,7 +97,7 @@ def clips(
     recording = heard.script.recording
     said = [
         _describe_call(heard, seed),
-        *parted(ratings),
+        *explain_differences(ratings),
         heard.remark,
         *recording.warnings,
         recording.attribution,
@@ -178,7 +178,7 @@ PARTED = " †"
 """Marks a ViSQOL score that a paragraph above the recordings explains."""
 
 
-def parted(several: Sequence[RatingPair]) -> list[str]:
+def explain_differences(several: Sequence[RatingPair]) -> list[str]:
     """Explains once, for all recordings concerned, why the E-model's MOS and the ViSQOL score differ."""
     differ = [one for one in several if one.differs]
     if not differ:

@@ -112,7 +112,7 @@ def _panel(line: MeasureLine, summary: pl.DataFrame, axis: str, heading: str) ->
     numbers = all(isinstance(label, (int, float)) for label in line.cells)
     return drawing.Panel(
         summary, axis, None, scale_label(measure), axis if numbers else "", heading,
-        "bar" if rated else drawing.fitted(summary, foot),
+        "bar" if rated else drawing.choose_kind(summary, foot),
         limits=measure.limits, scale=measure.scale or measure.id, whole=rated, unit=measure.unit,
         span=least_span(measure, summary["mean"], line.relevance),
     )  # fmt: skip

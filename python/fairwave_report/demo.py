@@ -81,7 +81,7 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def asked(question: Question, out: Path, replications: int) -> tuple[Part, Provenance]:
+def run_question(question: Question, out: Path, replications: int) -> tuple[Part, Provenance]:
     """Runs one comparison and writes its page into a separate folder."""
     base = load(EXAMPLES / question.file)
     heard, remarks = pages.heard(None, base, question.group, console.complain)
@@ -130,7 +130,7 @@ def demo(
 ) -> None:
     """Answer two questions about a call on one page."""
     with claimed(out, "demo", "demo", overwrite=False, scratch=True):
-        made = [asked(one, out, replications) for one in QUESTIONS]
+        made = [run_question(one, out, replications) for one in QUESTIONS]
         page = Page(
             title="Will the call be good?",
             kicker="Demo",

@@ -177,7 +177,7 @@ def _draw_cdf(
                 x, y = steps(one.defined(label))
                 axes.plot(x, y, color=look.colour, linestyle=look.line, label=spelled(label))
                 series.append(ChartSeries(spelled(label), look, x, y, has_points=False))
-            axes.set_xlim(drawing.widened(axes.get_xlim(), one.span))
+            axes.set_xlim(drawing.widen_ends(axes.get_xlim(), one.span))
             axes.set_ylim(0, 102)
             axes.set_title(one.title)
             unit = scale_label(one.line.measure)
@@ -222,7 +222,7 @@ def _draw_each(
         grid = canvas.subplots(1, len(chosen), squeeze=False)
         for axes, one in zip(grid.flat, chosen, strict=True):
             draw(axes, one)
-            axes.set_ylim(drawing.widened(axes.get_ylim(), one.span))
+            axes.set_ylim(drawing.widen_ends(axes.get_ylim(), one.span))
             drawing.name_ticks(axes, [spelled(label) for label in one.samples])
             axes.set_xlim(-0.6, len(one.samples) - 0.4)
             axes.grid(visible=False, axis="x")

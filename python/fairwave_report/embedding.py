@@ -115,7 +115,7 @@ def _picture(file: Path) -> Download:
     return Download(file.name, data_uri(content, "png"), format_size(len(content)))
 
 
-def gathered(folder: Path) -> tuple[list[Download], list[str]]:
+def gather_data(folder: Path) -> tuple[list[Download], list[str]]:
     """Returns the data files of a page's folder, smallest first, and the names of files that are too large.
 
     A table that exists as CSV and as Parquet is included once.

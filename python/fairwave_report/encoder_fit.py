@@ -147,7 +147,7 @@ def _stream_quantiser(codec: str, quantiser: int) -> int:
     return 4 * quantiser if codec == "av1" else quantiser
 
 
-def fitted(codec: str, name: str) -> dict[str, Any]:
+def fit_codec(codec: str, name: str) -> dict[str, Any]:
     """Fits one codec on one scene."""
     step = 3 if name == "screen" else 1
     pictures = list(scenes.scene(name, FRAMES * step))[::step]
@@ -206,7 +206,7 @@ def main(root: Path) -> None:
         f"{scenes.SIZE[0]} x {scenes.SIZE[1]} at {scenes.FRAME_RATE}/s, coded by FFmpeg's libvpx, libx264 and SVT-AV1.",
     }
     for codec in ENCODERS:
-        content[codec] = {name: fitted(codec, name) for name in SCENES}
+        content[codec] = {name: fit_codec(codec, name) for name in SCENES}
     write_text(root / FIT_JSON, json.dumps(content, indent=1) + "\n")
 
 

@@ -324,7 +324,7 @@ def fit_ends(panel: Panel) -> tuple[float | None, float | None]:
         return None, None
     least, most = (min(max(one, panel.limits[0]), panel.limits[1]) for one in (min(values), max(values)))
     room = 0.25 * (most - least) or 0.05 * abs(most) or 1.0
-    return widened((least - room, most + room), panel.span)
+    return widen_ends((least - room, most + room), panel.span)
 
 
 HOLE = 1.5
@@ -369,7 +369,7 @@ def log_ends(values: Sequence[float | None], least: float = 0.0) -> tuple[float,
     return low / room, most * room
 
 
-def widened(ends: tuple[float, float], span: float) -> tuple[float, float]:
+def widen_ends(ends: tuple[float, float], span: float) -> tuple[float, float]:
     """Moves the ends of an axis apart evenly to at least `span`."""
     room = max(span - (ends[1] - ends[0]), 0.0) / 2
     return ends[0] - room, ends[1] + room
@@ -383,7 +383,7 @@ SAME = 0.002
 """A smaller relative difference counts as none, because a fitted axis would exaggerate it."""
 
 
-def fitted(data: pl.DataFrame, foot: float) -> Kind:
+def choose_kind(data: pl.DataFrame, foot: float) -> Kind:
     """Chooses bars, or dots if all bars would look equally high."""
     ends = [
         one - foot

@@ -84,7 +84,7 @@ OVERLAID = (
 """Commands of the section about saved folders. All but the last write the folders that the last one compares."""
 
 
-def overlaid(figures: Path | None) -> list[str]:
+def overlay_section(figures: Path | None) -> list[str]:
     """Writes the section about saved folders.
 
     Args:
@@ -149,4 +149,4 @@ def render(folder: Path, *, quick: bool = False) -> str:
     ]
     for path in sorted(Path("examples").glob("*.toml")):
         lines += entry(path, figures)
-    return "\n".join([*lines, *overlaid(figures)])
+    return "\n".join([*lines, *overlay_section(figures)])

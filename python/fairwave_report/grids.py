@@ -214,7 +214,7 @@ def draw(
         return []
     if len(wide) == 1:
         return [draw_curves(found, drawn, wide[0], folder)]
-    across, up, rest = arranged(wide)
+    across, up, rest = arrange_axes(wide)
     panels = math.prod(len(one.labels) for one in rest)
     if panels > MOST_MULTIPLES:
         return []
@@ -234,7 +234,7 @@ def _explain_no_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> st
     wide = _varied(axes)
     if len(wide) < 3 or not several:
         return ""
-    _, _, rest = arranged(wide)
+    _, _, rest = arrange_axes(wide)
     panels = math.prod(len(one.labels) for one in rest)
     if panels <= MOST_MULTIPLES:
         return ""
@@ -247,7 +247,7 @@ def _explain_no_maps(several: Sequence[Surface], axes: Sequence[GridAxis]) -> st
     )
 
 
-def arranged(wide: Sequence[GridAxis], first: str = "") -> tuple[GridAxis, GridAxis, list[GridAxis]]:
+def arrange_axes(wide: Sequence[GridAxis], first: str = "") -> tuple[GridAxis, GridAxis, list[GridAxis]]:
     """Returns the horizontal axis, the vertical axis, and the axes that separate panels. `first` becomes horizontal.
 
     Axes with numbers precede others, and axes with more values precede axes with fewer.
@@ -282,7 +282,7 @@ def draw_curves(
         if scale and scale.higher:
             lines = {f"good from {scale.good:g}": scale.good, f"poor below {scale.poor:g}": scale.poor}
         foot = max(one.measure.limits[0], 0.0)
-        kind: drawing.Kind = "line" if along.is_number else drawing.fitted(data, foot)
+        kind: drawing.Kind = "line" if along.is_number else drawing.choose_kind(data, foot)
         panels.append(
             drawing.Panel(
                 data, "x", "series" if other else None, scale_label(one.measure), along.title, one.title, kind,
@@ -319,7 +319,7 @@ def _are_near(lines: Mapping[str, float], data: pl.DataFrame) -> bool:
 
 def _flat(data: pl.DataFrame, foot: float) -> bool:
     """Whether curves would be flat on an axis from the measure's minimum."""
-    kind = drawing.fitted(data, foot)
+    kind = drawing.choose_kind(data, foot)
     return kind == "dot"
 
 

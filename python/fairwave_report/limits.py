@@ -161,7 +161,7 @@ def draw(
                 drawing.plain_numbers(axes.xaxis)
             elif along.is_count:
                 drawing.whole_ticks(axes)
-            axes.set_ylim(drawing.widened(axes.get_ylim(), least_span(measure, mean)))
+            axes.set_ylim(drawing.widen_ends(axes.get_ylim(), least_span(measure, mean)))
             axes.set_ylabel(measure.label if measure.unit else f"{measure.label}, {scale_label(measure)}")
             axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
             panels.append(

@@ -115,7 +115,7 @@ def _curves(
             drawing.Panel(
                 data.sort("x", maintain_order=True), "x", "series", scale_label(line.measure), along.title,
                 line.measure.title, limits=line.measure.limits, log_x=along.is_log, unit=line.measure.unit,
-                y_from_zero=drawing.fitted(data, foot) != "dot",
+                y_from_zero=drawing.choose_kind(data, foot) != "dot",
                 span=least_span(line.measure, data["mean"], line.relevance),
             )
         )  # fmt: skip

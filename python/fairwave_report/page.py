@@ -203,7 +203,7 @@ class Page:
         Args:
             folder: The page's future folder. Its figures (in `figures/`), tables and data are embedded.
         """
-        data, left_out = embedding.gathered(folder)
+        data, left_out = embedding.gather_data(folder)
         left_out += [
             f"{one.file.name} ({embedding.format_size(one.file.stat().st_size)})" for one in self.films
         ]

@@ -213,7 +213,7 @@ def drawn(
             )
         )
     description = str(read.to_dict().get("description", ""))
-    run = run or single.drawn(heard.scenario if heard is not None else read, saved, seed)
+    run = run or single.repeat_run(heard.scenario if heard is not None else read, saved, seed)
     return single.write(
         run, saved, tables, out, title=read.name, lead=description, answer=answer, notes=notes, films=films,
         clips=clips, heard=said,

@@ -275,7 +275,7 @@ def _map(asked: Asked, kind: str) -> None:
             f"kind is 'map', which needs two axes, and {only} varies; write kind='bar' or 'curve'"
         )
     found, (one,) = _surfaces(asked)
-    across, up, rest = grids.arranged(asked.axes, asked.over)
+    across, up, rest = grids.arrange_axes(asked.axes, asked.over)
     if (panels := math.prod(len(part.labels) for part in rest)) > grids.MOST_MULTIPLES:
         raise ValueError(
             f"a figure has at most {grids.MOST_MULTIPLES} maps, and {', '.join(part.key for part in rest)} would make "

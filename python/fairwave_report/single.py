@@ -80,7 +80,7 @@ class DrawnRun:
         return rows.select(pl.col("name").cast(pl.String), "time_s", "value")
 
 
-def drawn(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
+def repeat_run(scenario: Scenario, results: Results, seed: int) -> DrawnRun:
     """Repeats the first seed with series of the busiest queues, of groups and of senders.
 
     Raises:

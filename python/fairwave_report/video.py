@@ -65,11 +65,11 @@ def show(results: Results, group: str, flow: dict[str, Any], out: Path) -> Viewe
     from fairwave.table_files import write_table
     from fairwave_video import received
     from fairwave_video.coding import FRAME_RATE
-    from fairwave_video.layers import bits_per_second, layered
+    from fairwave_video.layers import bits_per_second, encode_layers
     from fairwave_video.score import score
 
     traffic = flow["traffic"]
-    source = layered(traffic["clip"], [bits_per_second(rate) for rate in traffic["layers"]])
+    source = encode_layers(traffic["clip"], [bits_per_second(rate) for rate in traffic["layers"]])
     units = results.to_polars("units").filter(
         (pl.col("run") == 0) & (pl.col("flow").cast(pl.String) == f"{group}[0]")
     )
@@ -166,7 +166,7 @@ def draw(
             canvas, folder, f"{group}-quality", seconds, results.provenance,
             title=f"{group}: the clip {clip} as it is seen",
             caption="Per second: PSNR and SSIM of luma against the original, layers sent and decoded, frames frozen."
-            + repeated(len(source.kinds), begins),
+            + describe_repetition(len(source.kinds), begins),
             alt=f"Picture quality, layers and frozen frames in each of {seconds.height} seconds: "
             + _seconds_in_words(seconds),
         )  # fmt: skip
@@ -191,7 +191,7 @@ def restarts(frames: int, seconds: int) -> list[float]:
     return [turn * length for turn in range(1, seconds * FRAME_RATE // frames + 1) if turn * length < seconds]
 
 
-def repeated(frames: int, begins: list[float]) -> str:
+def describe_repetition(frames: int, begins: list[float]) -> str:
     """Returns the caption's remark about a clip that is shown more than once, else nothing."""
     from fairwave_video.coding import FRAME_RATE
 

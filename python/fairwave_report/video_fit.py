@@ -81,7 +81,7 @@ def material() -> Material:
     return Material((coded, *later))
 
 
-def fitted(of: Material) -> dict[str, tes.Tes]:
+def fit_processes(of: Material) -> dict[str, tes.Tes]:
     """Fits the three processes."""
     return {kind: tes.fit(of.sizes(kind), CELLS, lags) for kind, lags in LAGS.items()}
 
@@ -114,7 +114,7 @@ def main(root: Path) -> None:
     from fairwave.staging import write_text
 
     coded = material()
-    write_text(root / FIT_JSON, text(document(coded, fitted(coded))))
+    write_text(root / FIT_JSON, text(document(coded, fit_processes(coded))))
 
 
 def render(folder: Path, *, quick: bool = False) -> str:

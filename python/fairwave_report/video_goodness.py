@@ -22,7 +22,7 @@ DRAWN = 20_000
 COLOURS = {"clip": "#0072b2", "TES": "#d55e00"}
 
 
-def drawn(process: dict[str, Any], frames: int = DRAWN, seed: int = 1) -> Values:
+def draw_sizes(process: dict[str, Any], frames: int = DRAWN, seed: int = 1) -> Values:
     """Draws frame sizes in bytes from one TES process by running the simulator's video source.
 
     The run has a video with only this type of frames, in one layer of the process's mean rate, over a fast link.
@@ -60,7 +60,7 @@ def page(folder: Path, material: Material | None, content: dict[str, Any]) -> st
     lines = ["# How well the video model fits a clip", "", content["about"], ""]
     if material is None:
         return "\n".join(lines)
-    samples = {kind: drawn(content[kind.lower()]) for kind in LAGS}
+    samples = {kind: draw_sizes(content[kind.lower()]) for kind in LAGS}
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     draw(material, samples, folder / "figures" / "video-fit.png")
     lines += [

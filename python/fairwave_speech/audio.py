@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fairwave.extras import need
 from fairwave.foreign import KINDS, check_items, gated
 from fairwave_speech.errors import SpeechError
-from fairwave_speech.flaws import LEAST_OFFSET, Flaws, cancelled, scaled
+from fairwave_speech.flaws import LEAST_OFFSET, Flaws, find_cancelled, scale_samples
 
 if TYPE_CHECKING:
     import av
@@ -196,7 +196,7 @@ def _decode(path: Path) -> tuple[Samples, list[str], Flaws]:
         apart: list[Samples] = []
         total = 0
         for frame in container.decode(stream):
-            flaws.look_at(scaled(frame.to_ndarray(), frame.format.name, channels))
+            flaws.examine(scale_samples(frame.to_ndarray(), frame.format.name, channels))
             for piece in mixer.resample(frame):
                 pieces.append(_linear(piece)[0])
                 total += pieces[-1].size
@@ -213,7 +213,7 @@ def _decode(path: Path) -> tuple[Samples, list[str], Flaws]:
     samples = np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
     if apart:
         split = np.concatenate(apart, axis=1)
-        loudest = cancelled(samples, split)
+        loudest = find_cancelled(samples, split)
         if loudest is None:
             notes.insert(0, f"{channels} channels were mixed into one")
         else:

@@ -233,7 +233,7 @@ def _stretched(created: Times, plan: Schedule, decoded: Samples, concealment: st
     silences = np.stack([place[silent], place[silent + 1]], axis=1)
     heard, edits = stretch(conceal(line, missing, concealment), changes, silences)
     at = np.full(len(created), -1, np.int64)
-    at[value[unit]] = edits.moved(place[:-1][unit])
+    at[value[unit]] = edits.move(place[:-1][unit])
     position = _due(at, frame)
     return heard, position, _talkspurts_from(position, at, plan, frame)
 

@@ -64,7 +64,7 @@ class Reading:
     sentences: tuple[Sentence, ...]
     frames: tuple[tuple[int, int], ...]
 
-    def heard(self, units: int) -> list[tuple[int, int, int]]:
+    def complete_sentences(self, units: int) -> list[tuple[int, int, int]]:
         """Sentences that a call of this many units carries completely: (sentence, first unit, one past the last)."""
         period = len(self.script.frames)
         found = []

@@ -52,7 +52,7 @@ _ZERO = {"u8": 128.0}
 _FULL = {"u8": 128.0, "s16": 32768.0, "s32": 2.0**31, "s64": 2.0**63}
 
 
-def scaled(samples: NDArray[np.generic], form: str, channels: int) -> Channels:
+def scale_samples(samples: NDArray[np.generic], form: str, channels: int) -> Channels:
     """Decoded samples, one row per channel, relative to full scale.
 
     Args:
@@ -83,7 +83,7 @@ class Flaws:
     high: float = -np.inf
     channels: int = 1
 
-    def look_at(self, channels: Channels) -> None:
+    def examine(self, channels: Channels) -> None:
         """Examines the next piece.
 
         Raises:
@@ -151,7 +151,7 @@ class Flaws:
         return found
 
 
-def cancelled(mixed: NDArray[np.int16], apart: NDArray[np.int16]) -> int | None:
+def find_cancelled(mixed: NDArray[np.int16], apart: NDArray[np.int16]) -> int | None:
     """Returns the loudest channel if the mix of all keeps little of it; otherwise None.
 
     Args:

@@ -80,7 +80,7 @@ class ReadingCall:
 
     def sentences(self) -> list[tuple[tuple[str, ...], Samples]]:
         """Spoken words and received sound, sentence by sentence."""
-        whole = self.reading.heard(len(self.call.position))
+        whole = self.reading.complete_sentences(len(self.call.position))
         return [
             (self.reading.sentences[index].words, self.call.segment(first, stop)[0])
             for index, first, stop in whole

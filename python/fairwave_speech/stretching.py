@@ -31,7 +31,7 @@ class Edits:
     at: NDArray[np.int64]
     change: NDArray[np.int64]
 
-    def moved(self, position: NDArray[np.int64]) -> NDArray[np.int64]:
+    def move(self, position: NDArray[np.int64]) -> NDArray[np.int64]:
         """New positions of positions in the line."""
         total = np.concatenate([[0], np.cumsum(self.change)])
         moved: NDArray[np.int64] = position + total[np.searchsorted(self.at, position, side="left")]

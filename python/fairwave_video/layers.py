@@ -65,7 +65,7 @@ class LayeredClip:
         return [{"type": kind, "sizes": sizes} for kind, sizes in zip(self.kinds, self.sizes(), strict=True)]
 
 
-def layered(name: str, rates: Sequence[float]) -> LayeredClip:
+def encode_layers(name: str, rates: Sequence[float]) -> LayeredClip:
     """Codes a clip in layers; the same clip and rates are coded once per process.
 
     Args:
@@ -128,7 +128,7 @@ def coded_scenario(flows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         if traffic is None or traffic.get("frames"):
             continue
         try:
-            of = layered(traffic["clip"], [bits_per_second(rate) for rate in traffic["layers"]])
+            of = encode_layers(traffic["clip"], [bits_per_second(rate) for rate in traffic["layers"]])
         except VideoError as error:
             raise VideoError(f"flow {flow['name']!r}, traffic: {error}") from None
         rest = {"frame-rate": FRAME_RATE, **traffic}

@@ -76,7 +76,7 @@ def texture(width: int, height: int) -> NDArray[np.float64]:
     return 40 + 130 * coarse[: 2 * height, : 2 * width] + 50 * fine
 
 
-def moved(number: int, frames: int, width: int, height: int) -> NDArray[np.float64]:
+def crop_texture(number: int, frames: int, width: int, height: int) -> NDArray[np.float64]:
     """Returns the visible part of the texture. It moves on a circle, once in `frames` frames."""
     angle = 2 * np.pi * number / frames
     left = int(width / 2 * (1 + 0.6 * np.cos(angle)))
@@ -88,7 +88,7 @@ def _moving(number: int) -> NDArray[np.uint8]:
     """Draws the camera's clip of the two browsers' calls, each pixel four times."""
     width, height = SIZE[0] // 2, SIZE[1] // 2
     grain = np.random.default_rng((SEED, number)).normal(0, 6, (height, width))
-    grey = np.clip(moved(number, 4 * FRAME_RATE, width, height) + grain, 16, 235).astype(np.uint8)
+    grey = np.clip(crop_texture(number, 4 * FRAME_RATE, width, height) + grain, 16, 235).astype(np.uint8)
     return np.stack([grey.repeat(2, 0).repeat(2, 1)] * 3, axis=-1)
 
 

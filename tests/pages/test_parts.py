@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from fairwave_report import embedding
-from fairwave_report.call import RatingPair, parted
+from fairwave_report.call import RatingPair, explain_differences
 from fairwave_report.figures import Panel, describe_panels, for_page
 from fairwave_report.listening import NEAR_S, places, to_original, to_recording
 
@@ -73,7 +73,7 @@ def test_what_would_make_a_page_heavy_is_left_out_and_named(tmp_path):
     (tmp_path / "huge.csv").write_bytes(b"x" * 3_000_000)
     (tmp_path / "huge.parquet").write_bytes(b"x" * (embedding.MOST_EACH + 1))
     (tmp_path / "index.html").write_bytes(b"x")
-    carried, left = embedding.gathered(tmp_path)
+    carried, left = embedding.gather_data(tmp_path)
     assert [one.name for one in carried] == ["long.parquet", "small.csv"]
     assert left == ["huge.parquet (400 kB)"]
 
@@ -81,20 +81,22 @@ def test_what_would_make_a_page_heavy_is_left_out_and_named(tmp_path):
 def test_all_files_together_keep_within_a_pages_share(tmp_path):
     for number in range(9):
         (tmp_path / f"{number}.json").write_bytes(b"x" * 300_000)
-    carried, left = embedding.gathered(tmp_path)
+    carried, left = embedding.gather_data(tmp_path)
     assert (len(carried), len(left)) == (5, 4)
 
 
 def test_ratings_that_part_are_explained_by_what_each_does_not_know():
-    assert parted([RatingPair("UDP", 3.8, 4.1, 0.2, 3.0)]) == []
-    late = parted([RatingPair("Reno", 1.0, 4.34, 2.5, 49.6), RatingPair("Vegas", 1.2, 4.0, 1.0, 30.2)])
+    assert explain_differences([RatingPair("UDP", 3.8, 4.1, 0.2, 3.0)]) == []
+    late = explain_differences(
+        [RatingPair("Reno", 1.0, 4.34, 2.5, 49.6), RatingPair("Vegas", 1.2, 4.0, 1.0, 30.2)]
+    )
     assert len(late) == 1, "once for all recordings"
     (late,) = late
     assert late.count("MOS and ViSQOL answer two questions") == 1
     assert "Vegas: 1 s, which costs 30 points of R" in late
     assert "ignores delay" in late
     assert "Reno: 2.5 s, which costs 50 points of R" in late
-    assert "ViSQOL scores the sound" in parted([RatingPair("UDP", 4.0, 2.1, 0.1, None)])[0]
+    assert "ViSQOL scores the sound" in explain_differences([RatingPair("UDP", 4.0, 2.1, 0.1, None)])[0]
 
 
 def summary(*rows):

@@ -63,9 +63,15 @@ def test_every_sentence_is_heard_as_it_was_said_over_a_perfect_call(frame_s: flo
 def test_a_longer_call_says_the_sentences_again_and_a_shorter_one_says_whole_ones_alone() -> None:
     read = reading(sentences(VOICE, 4, 3))
     period = len(read.script.frames)
-    assert len(read.heard(2 * period)) == 8
-    assert len(read.heard(period - 1)) == 3
-    assert [sentence for sentence, _, _ in read.heard(period + read.frames[0][1])] == [0, 1, 2, 3, 0]
+    assert len(read.complete_sentences(2 * period)) == 8
+    assert len(read.complete_sentences(period - 1)) == 3
+    assert [sentence for sentence, _, _ in read.complete_sentences(period + read.frames[0][1])] == [
+        0,
+        1,
+        2,
+        3,
+        0,
+    ]
 
 
 def test_silence_around_a_word_is_cut_off() -> None:

@@ -85,4 +85,4 @@ def test_nothing_to_change_changes_nothing() -> None:
 
 def test_places_move_with_what_is_changed_before_them() -> None:
     edits = Edits(np.array([100, 300]), np.array([-50, 80]))
-    assert edits.moved(np.array([0, 100, 101, 300, 301])).tolist() == [0, 100, 51, 250, 331]
+    assert edits.move(np.array([0, 100, 101, 300, 301])).tolist() == [0, 100, 51, 250, 331]

@@ -24,20 +24,20 @@ EDGES = (1000.0, 2000.0, 4000.0, 5000.0, 9000.0)
 )
 def test_the_closed_form_is_the_autocorrelation_of_what_the_simulator_draws(sign, alpha, phi, xi):
     process = tes.Tes(sign, alpha, phi, xi, EDGES, LEVELS)
-    drawn = goodness.drawn(process.to_dict(), frames=20_000)
+    drawn = goodness.draw_sizes(process.to_dict(), frames=20_000)
     np.testing.assert_allclose(tes.autocorrelation([drawn], 12), process.autocorrelation(12), atol=0.06)
 
 
 def test_a_source_draws_the_histogram_it_is_given():
     process = tes.Tes("plus", 1.0, 0.0, 0.5, EDGES, LEVELS)
-    drawn = goodness.drawn(process.to_dict(), frames=20_000)
+    drawn = goodness.draw_sizes(process.to_dict(), frames=20_000)
     assert drawn.mean() == pytest.approx(process.mean, rel=0.01)
     np.testing.assert_allclose(np.quantile(drawn, LEVELS[1:-1]), EDGES[1:-1], rtol=0.05)
 
 
 def test_a_fit_finds_the_correlation_of_a_process_that_is_one():
     true = tes.Tes("plus", 0.3, 0.05, 0.5, EDGES, LEVELS)
-    found = tes.fit([list(goodness.drawn(true.to_dict(), frames=20_000))], cells=16, lags=12)
+    found = tes.fit([list(goodness.draw_sizes(true.to_dict(), frames=20_000))], cells=16, lags=12)
     np.testing.assert_allclose(found.autocorrelation(12), true.autocorrelation(12), atol=0.06)
     assert found.mean == pytest.approx(true.mean, rel=0.03)
 

@@ -12,7 +12,7 @@ RATES = (60e3, 60e3, 120e3)
 
 @pytest.fixture(scope="module")
 def source() -> layers.LayeredClip:
-    return layers.layered("carphone", RATES)
+    return layers.encode_layers("carphone", RATES)
 
 
 def test_each_number_of_layers_has_its_rate(source):
@@ -24,7 +24,7 @@ def test_each_layer_has_its_own_rate_also_where_whole_quantisers_are_far_apart()
     # 512 kb/s of this clip is within a step of fine quantisers, at which the upper layer alone would have a large
     # error.
     rates = (128e3, 128e3, 256e3)
-    found = layers.layered("carphone", rates)
+    found = layers.encode_layers("carphone", rates)
     frames = len(found.kinds)
     for place, rate in enumerate(rates):
         own = 8 * FRAME_RATE * sum(sizes[place] for sizes in found.sizes()) / frames
@@ -61,7 +61,7 @@ def test_only_clips_without_frames_are_coded():
 def test_a_scenarios_clip_is_coded_at_the_rates_that_it_names():
     flow = {"name": "film", "traffic": {"clip": "carphone", "layers": ["60 kb/s", "0.06 Mb/s", "120 kb/s"]}}
     traffic = layers.coded_scenario([flow])["flow.film.traffic"]
-    assert traffic["frames"] == layers.layered("carphone", RATES).frames()
+    assert traffic["frames"] == layers.encode_layers("carphone", RATES).frames()
     assert traffic["frame-rate"] == FRAME_RATE
 
 
@@ -77,4 +77,4 @@ def test_a_scenarios_clip_is_coded_at_the_rates_that_it_names():
 )
 def test_layers_that_cannot_be_are_refused_with_the_remedy(rates, words):
     with pytest.raises(VideoError, match=words):
-        layers.layered("carphone", rates)
+        layers.encode_layers("carphone", rates)

@@ -109,14 +109,14 @@ def test_what_is_not_video_has_no_row_about_viewers(tmp_path):
 
 
 def test_the_figure_says_where_the_clip_begins_again():
-    from fairwave_report.video import repeated, restarts
+    from fairwave_report.video import describe_repetition, restarts
 
     assert restarts(250, 20) == [10.0]
     assert restarts(250, 10) == []
     assert restarts(250, 25) == [10.0, 20.0]
     assert restarts(120, 10) == pytest.approx([4.8, 9.6])
-    assert repeated(250, []) == ""
-    assert "10 s" in repeated(250, [10.0])
+    assert describe_repetition(250, []) == ""
+    assert "10 s" in describe_repetition(250, [10.0])
 
 
 def test_late_units_are_those_that_came_after_their_frame_was_shown():

@@ -104,7 +104,7 @@ def megabytes() -> float:
 
 
 def _errors(found: NetworkAnswer, whole: NetworkAnswer) -> dict[str, Any]:
-    trust = trusting.compared(found, whole)
+    trust = trusting.compare_pairs(found, whole)
     return {
         "pairs": trust.pairs, "mos_off": trust.mos_off, "mos": [trust.mos[0], trust.mos[-1]],
         "p95_off": trust.p95_off, "p95": [trust.p95[0], trust.p95[-1]],
@@ -129,11 +129,11 @@ def case(name: str) -> dict[str, Any]:
     # The median link first. A variant does not use results of the previous one, but its runs are kept.
     for key, link in (("median", by_load[len(by_load) // 2]), ("changed", by_load[-1])):
         begin = clock()
-        links.answer([widening.widened(read, link.name)])
+        links.answer([widening.widen_link(read, link.name)])
         made |= {key: link.name, f"{key}_s": clock() - begin}
     begin = clock()
     failed = [link.name for link in read.topology.links[:FAILED]]
-    links.answer([failing.rerouted(read, [link]) for link in failed])
+    links.answer([failing.reroute(read, [link]) for link in failed])
     made |= {"failures": len(failed), "failures_s": clock() - begin}
     begin = clock()
     whole = measuring.combine_runs(measuring.run(read, [read.scenario], seeds, threads=1)[0])

@@ -32,7 +32,7 @@ def write(path: Path) -> Path:
     with path.open("wb") as file:
         file.write(f"YUV4MPEG2 W{width} H{height} F{RATE}:1 Ip A1:1 C420mpeg2\n".encode())
         for number in range(SECONDS * RATE):
-            shown = scenes.moved(number, SECONDS * RATE, width, height) + generator.normal(
+            shown = scenes.crop_texture(number, SECONDS * RATE, width, height) + generator.normal(
                 0, 6, (height, width)
             )
             file.write(b"FRAME\n" + np.clip(shown, 16, 235).astype(np.uint8).tobytes() + 2 * grey)
