@@ -79,7 +79,7 @@ def test_options_are_read_as_the_library_reads_them(monkeypatch, words):
     assert work is not None
     work()
     app.app(words.split(), standalone_mode=False)
-    assert called[0] == called[1]
+    assert vars(called[0]) == vars(called[1])
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ YES = _option("Make very many runs without asking.", "--yes", "-y")
 JSON = _option("One JSON document on standard output instead of tables.", "--json")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # which take time to make
 class RunOptions:
     """What `fairwave run` is asked for. The declaration of each option says what it means."""
 
@@ -182,7 +182,7 @@ class RunOptions:
     json: Annotated[bool, JSON] = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # which take time to make
 class CheckOptions:
     """What `fairwave check` is asked for. The declaration of each option says what it means."""
 
