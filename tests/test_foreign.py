@@ -403,7 +403,7 @@ BEHIND = {
 OWN = {
     "the engine's answer": (
         "fairwave.ask.wording.variation", "fairwave.cli.input.overrides", "fairwave.live.live",
-        "fairwave.measuring.measures", "fairwave.packet_path.trace_packet",
+        "fairwave.measuring.measures.simulated", "fairwave.packet_path.trace_packet",
         "fairwave.reference._networks", "fairwave.reference._schema",
         "fairwave.scenario.Scenario.plan", "fairwave.scenario.Scenario.to_dict", "fairwave_report.ways.ways",
     ),

@@ -13,36 +13,8 @@ CRATES = sorted(one.parents[1] for one in ROOT.glob("crates/*/src/lib.rs"))
 MOST = 3
 """A circle of dependencies may have this many files."""
 
-FAMILIES = {
-    "fairwave-media": ("traffic",),
-    "fairwave-network": ("link", "medium", "queue"),
-    "fairwave-rtc": ("rtcp",),
-}
+FAMILIES = {"fairwave-media": ("traffic",), "fairwave-network": ("link", "queue")}
 """Modules whose file declares a trait and lists its laws. The laws below it use the trait, which closes a circle."""
-
-ALLOWED = {
-    "fairwave-media": (
-        {"encoder", "encoder::audio", "encoder::video", "quality::impairment"},
-        {
-            "quality::playout",
-            "quality::playout::offsets",
-            "quality::playout::rating",
-            "quality::playout::timeline",
-        },
-    ),
-}
-"""Files that may close larger circles until they are separated. Remove entries, and add none."""
-
-ALLOWED_PYTHON = (
-    {"fairwave_study.conduct", "fairwave_study.experiments", "fairwave_study.explore", "fairwave_study.shelf",
-     "fairwave_study.study", "fairwave_study.texts"},
-    {"fairwave_studies.smoothness", *(
-        f"fairwave_studies.smoothness.{name}" for name in (
-            "assumptions", "claims", "equations", "experiments", "figures", "points", "readings", "tables",
-        )
-    )},
-)  # fmt: skip
-"""The same for Python."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ENTRIES = PROJECT["project"]["entry-points"]
@@ -63,23 +35,17 @@ def told(found):
 @pytest.mark.parametrize("crate", CRATES, ids=lambda one: one.name)
 def test_files_of_a_crate_depend_on_each_other_in_one_direction(crate):
     families = FAMILIES.get(crate.name, ())
-    allowed = ALLOWED.get(crate.name, ())
 
-    def is_fine(circle):
-        rest = {one for one in circle if not any(f"{one}::".startswith(f"{family}::") for family in families)}
-        return len(circle) <= MOST or not rest or any(rest <= one for one in allowed)
+    def is_family(circle):
+        return any(all(f"{one}::".startswith(f"{family}::") for one in circle) for family in families)
 
-    found = [one for one in circles(rust_graph(crate / "src")) if not is_fine(one)]
+    found = [one for one in circles(rust_graph(crate / "src")) if len(one) > MOST and not is_family(one)]
     assert not found, told(found)
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["at load time", "at run time"])
 def test_modules_import_each_other_in_one_direction(late):
-    found = [
-        one
-        for one in circles(python_graph(modules(), late=late))
-        if len(one) > MOST and not any(one <= allowed for allowed in ALLOWED_PYTHON)
-    ]
+    found = [one for one in circles(python_graph(modules(), late=late)) if len(one) > MOST]
     assert not found, told(found)
 
 

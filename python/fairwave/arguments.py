@@ -56,7 +56,7 @@ def checked(call: Callable[P, R]) -> Callable[P, R]:
         except Exception as error:
             inside = error.__traceback__ is not None and error.__traceback__.tb_next is not None
             if isinstance(error, TypeError) and not inside:
-                raise TypeError(_misfit(call, len(given), dict(named), str(error))) from None
+                raise TypeError(_describe_misfit(call, len(given), dict(named), str(error))) from None
             if wrong := _find_wrong_type(call, given, dict(named), str(error)):
                 raise TypeError(wrong) from error
             raise
@@ -76,7 +76,7 @@ def checked_methods(kind: C) -> C:
     return kind
 
 
-def _misfit(call: Callable[..., Any], given: int, named: dict[str, Any], why: str) -> str:
+def _describe_misfit(call: Callable[..., Any], given: int, named: dict[str, Any], why: str) -> str:
     """Which argument does not fit, and which ones do."""
     from difflib import get_close_matches
 

@@ -503,7 +503,7 @@ def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any
         at = text.find(part)
         return f"{name}, line {text.count(chr(10), 0, max(at, 0)) + 1}"
 
-    def whole(word: str) -> int:
+    def parse_whole(word: str) -> int:
         if len(word) > digits + 1:
             raise ForeignFileError(f"{line(word)}: a number of {len(word)} digits: write at most {digits}")
         return int(word)
@@ -530,7 +530,7 @@ def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any
         return found
 
     if has_long:
-        hooks = {"parse_int": whole, "parse_float": real}
+        hooks = {"parse_int": parse_whole, "parse_float": real}
     try:
         return json.loads(text, parse_constant=constant, object_pairs_hook=once, **hooks)
     except json.JSONDecodeError as wrong:

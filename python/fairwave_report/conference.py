@@ -32,7 +32,7 @@ def draw_matrices(results: Results, folder: Path) -> list[drawing.Drawing]:
     return [_draw(results, call, folder) for call in conference.find_calls(results)]
 
 
-def _said(one: conference.Received, words: bool) -> str:
+def _describe(one: conference.Received, words: bool) -> str:
     score = "–" if math.isnan(one.worst) else f"{one.worst:.2f}"
     if not words:
         return score
@@ -66,7 +66,7 @@ def _draw(results: Results, call: conference.Call, folder: Path) -> drawing.Draw
                 axes.text(
                     x,
                     y,
-                    _said(one, wordy),
+                    _describe(one, wordy),
                     ha="center",
                     va="center",
                     fontsize="small" if wordy else "x-small",

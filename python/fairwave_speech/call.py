@@ -167,7 +167,7 @@ def render_call(
     plan = schedule(created, arrived, said.frame_s, playout)
     sent = said.frames[np.arange(len(created)) % len(said.frames)]
     played = plan.fate == Fate.PLAYED
-    lay = _whole if plan.heard is None else _stretched
+    lay = _lay_talkspurts if plan.heard is None else _stretched
     heard, position, said_at = lay(created, plan, coder.transmit(sent, played), concealment)
     _check_length(int(said_at.max()) + frame)
     reference = np.zeros(max(len(heard), int(said_at.max()) + frame), np.int16)
@@ -193,7 +193,7 @@ Laid = tuple[Samples, NDArray[np.int64], NDArray[np.int64]]
 """The received sound, and the position of each unit in it and in the reference."""
 
 
-def _whole(created: Times, plan: Schedule, decoded: Samples, concealment: str) -> Laid:
+def _lay_talkspurts(created: Times, plan: Schedule, decoded: Samples, concealment: str) -> Laid:
     """Places units unchanged at their times."""
     frame = decoded.shape[1]
     position = _positions(created, plan, frame)

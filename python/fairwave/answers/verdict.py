@@ -143,7 +143,7 @@ class _Faring:
         groups: Its flow groups.
         kind: What it is, one of `_KINDS`.
         rank: The smaller, the worse.
-        told: The sentences about it.
+        describe: The sentences about it.
         word: Its band, or another word for how it fares; empty without.
         value: The mean by which groups without bands are ranked.
         scale: Its bands.
@@ -154,7 +154,7 @@ class _Faring:
     groups: Sequence[str]
     kind: str
     rank: tuple[float, ...]
-    told: Callable[[], list[str]]
+    describe: Callable[[], list[str]]
     word: str = ""
     value: float = math.nan
     scale: Scale | None = None
@@ -211,8 +211,8 @@ def judge_run(
                 mine = sorted(mine, key=lambda one: one.rank)[:WORST]
             said += mine
     for one in said:
-        sentences += one.told() if one.kind != "bulk" else []
-    if plain := [text for one in said if one.kind == "bulk" for text in one.told()]:
+        sentences += one.describe() if one.kind != "bulk" else []
+    if plain := [text for one in said if one.kind == "bulk" for text in one.describe()]:
         sentences.append(f"{listed(plain)} of goodput.")
     marks: dict[str, dict[str, Interval]] = {}
     for one in said:
@@ -274,14 +274,14 @@ def _judge_group(name: str, kind: str, results: Results, why: Callable[[str], st
     if scale is None and unrated_calls.is_unrated(results, name):
         missed = _mean(measures.missed, name, results)
 
-        def told() -> list[str]:
+        def describe() -> list[str]:
             found = unrated_calls.parts(results, name, [{}])
             return [
                 unrated_calls.describe(_calls_are(name, results), unrated_calls.explain(results, name), found)
             ]
 
         # By packets missed alone nobody knows how bad it is: behind all that is poor.
-        return _Faring(name, [name], "rated", (1.0, -_or_worst(missed)), told, NOT_RATED)
+        return _Faring(name, [name], "rated", (1.0, -_or_worst(missed)), describe, NOT_RATED)
     if scale is None or cell is None:
         goodput = measures.goodput(name).compute(results).interval()
         if not (kind.startswith("bulk") and goodput.n):
@@ -306,13 +306,13 @@ def _judge_rated(
     cell = _delayed({name: cell}, delays)[name]
     delay = f"delay {_rounded(delays[name], 'ms')}" if delays and delays[name].n else ""
 
-    def told() -> list[str]:
+    def describe() -> list[str]:
         because = "; ".join(filter(None, (delay, why(name))))
         kinds = _describe_kinds(bistable(measures.find(scale.measure, name).compute(results), USUAL))
         return [_sentence(subject(name, scale, results), scale, [cell], because), *kinds]
 
     return _Faring(
-        name, [name], "rated", _rank(scale, cell), told, scale.word(cell), scale=scale, marks={name: cell}
+        name, [name], "rated", _rank(scale, cell), describe, scale.word(cell), scale=scale, marks={name: cell}
     )
 
 

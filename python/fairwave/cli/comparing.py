@@ -182,7 +182,9 @@ def compare_alternatives(
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
     for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
         console.say(f"note: {words}", quiet=json)
-    heard, remarks = _heard(pages, base, group, speech, asked, points) if pages and audio else (None, [])
+    heard, remarks = (
+        _choose_call(pages, base, group, speech, asked, points) if pages and audio else (None, [])
+    )
     if heard is not None:
         base = heard.scenario
     axes: dict[str, Any] = {
@@ -268,7 +270,7 @@ def for_all_calls(changes: Mapping[str, Any], group: str, heard: Any) -> dict[st
     }
 
 
-def _heard(
+def _choose_call(
     pages: Any, base: Scenario, group: str, speech: Path | None, asked: Alternatives, points: Sequence[Point]
 ) -> tuple[Any, list[str]]:
     """The call that is to be heard; or why there is none.

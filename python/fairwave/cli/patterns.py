@@ -162,7 +162,7 @@ def look_on(
     from fairwave import capturing
 
     console.say(f"capturing the run with seed {seed} …", quiet=quiet)
-    said = _said(read, speech, quiet=quiet) if payload and captures else None
+    said = _choose_speech(read, speech, quiet=quiet) if payload and captures else None
     try:
         seen = capturing.capture(read, captures, patterns, seed=seed, payload=payload, speech=said)
     except ValueError as error:
@@ -255,7 +255,7 @@ def write_qlog(
     return {"qlog": [{"file": str(one.path), "events": one.packets} for one in written]}
 
 
-def _said(read: Scenario, speech: Path | None, *, quiet: bool) -> NDArray[np.int16] | None:
+def _choose_speech(read: Scenario, speech: Path | None, *, quiet: bool) -> NDArray[np.int16] | None:
     """What calls by G.711 say in a capture: the recording; None where there is no such call, or no recording."""
     from fairwave.extras import MissingExtraError
     from fairwave.layers import layer

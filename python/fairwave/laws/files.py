@@ -56,7 +56,7 @@ def load_laws(path: str | Path) -> list[str]:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise LawFileError(f"{path} cannot be used: {_told(error, file)}") from error
+        raise LawFileError(f"{path} cannot be used: {_describe_error(error, file)}") from error
     finally:
         sys.path.remove(folder)
     found = [key for key, value in _known().items() if before.get(key) is not value]
@@ -97,7 +97,7 @@ def _known() -> dict[tuple[str, str], object]:
     return {**registering.handed_in, **{("measures", name): law for name, law in measures.OWN.items()}}
 
 
-def _told(error: BaseException, file: Path) -> str:
+def _describe_error(error: BaseException, file: Path) -> str:
     """What went wrong and in which line of the file."""
     if isinstance(error, SyntaxError):
         return f"{error.msg} (line {error.lineno})"

@@ -109,7 +109,7 @@ def check_name(name: str) -> str:
 def _hand_in(law: Any, base: type[Law], name: str) -> Any:
     if not (isinstance(law, type) and issubclass(law, base)):
         raise TypeError(f"`{name}` must be a class derived from fairwave.{base.__name__}, not {law!r}")
-    said = _said(law, base, name)
+    said = _describe(law, base, name)
     said["fingerprint"] = _fingerprint(law, said)
     _native.register_law(base.family, json.dumps(said), law)
     handed_in[KINDS[base.family], name] = law
@@ -141,7 +141,7 @@ def _end_runs() -> None:
     _native.end_runs()
 
 
-def _said(law: type[Law], base: type[Law], name: str) -> dict[str, Any]:
+def _describe(law: type[Law], base: type[Law], name: str) -> dict[str, Any]:
     for known in parameters_of(law, Law):
         if hasattr(base, known.attribute):
             raise ValueError(

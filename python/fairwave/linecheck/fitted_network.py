@@ -190,7 +190,7 @@ def fitted(line: Line, progress: Callable[[int, int], None] | None = None) -> Ne
     sides, done = {}, 0
     for direction, first in begun.items():
         scored = []
-        wanted = _seen(line, direction)
+        wanted = _measure_features(line, direction)
         for one in _candidates(first):
             tried = {**begun, direction: one}
             apart, size = distance(
@@ -262,7 +262,7 @@ def _candidates(first: Side) -> list[Side]:
     ]
 
 
-def _seen(line: Line, direction: str) -> Features:
+def _measure_features(line: Line, direction: str) -> Features:
     """What is compared of a loaded phase."""
     span, load = line.span(direction), line.loads[direction]
     assert span is not None

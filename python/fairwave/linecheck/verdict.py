@@ -137,7 +137,7 @@ def judge_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alter
         for direction in line.probes
     ]
     rpm = {span.name: responsiveness(line, span) for span in line.spans}
-    sentences = [_said("Voice", voice), _said("Video", video)]
+    sentences = [_describe("Voice", voice), _describe("Video", video)]
     if not rates:
         sentences.append("The rate of the line is not known: video is rated by delay and loss alone.")
     sentences += _help(line, voice, rates, alternatives)
@@ -198,7 +198,7 @@ def _band(value: float, good: float, fair: float) -> str:
     return "good" if value <= good else "fair" if value <= fair else "poor"
 
 
-def _said(what: str, found: Sequence[Voice] | Sequence[Video]) -> str:
+def _describe(what: str, found: Sequence[Voice] | Sequence[Video]) -> str:
     """How it is in each phase, by the worse direction, and why."""
     parts = []
     for phase in dict.fromkeys(one.phase for one in found):

@@ -78,7 +78,7 @@ class RunTables(Mapping[str, Table]):
                 raise KeyError(name)
             columns = self.among.tables[name].columns
             found = self._taken[name] = Table(
-                {title: _taken(column, rows) for title, column in columns.items()}
+                {title: _cut_column(column, rows) for title, column in columns.items()}
             )
         return found
 
@@ -120,7 +120,7 @@ def _numbered(first: RunTables, count: int, number: int) -> Tables:
         rows = _rows(among, name, begin, end)
         if rows.start == rows.stop:
             continue
-        columns = {title: _taken(column, rows) for title, column in table.columns.items()}
+        columns = {title: _cut_column(column, rows) for title, column in table.columns.items()}
         if "run" not in columns:
             counts = np.diff(among.ends[name][begin : end + 1])
             columns = {"run": Column(np.repeat(np.arange(number, number + count), counts)), **columns}
@@ -133,7 +133,7 @@ def _rows(among: RunBatch, name: str, begin: int, end: int) -> slice:
     return slice(int(ends[begin]), int(ends[end]))
 
 
-def _taken(column: Column, rows: slice) -> Column:
+def _cut_column(column: Column, rows: slice) -> Column:
     """Some rows of a column, as if no others had ever been there: only their texts, in order of first appearance."""
     valid = None if column.valid is None else column.valid[rows]
     if valid is not None and valid.all():
