@@ -483,7 +483,8 @@ impl EventQueue {
     /// Adapts the day length to the event rate, and the year to the number of entries. Runs at the end of a day.
     fn review(&mut self) {
         let end = (self.day + 1) << self.shift;
-        let gap = (end - self.reviewed_at) / u64::from(self.reviewed_after);
+        // A longer day can end before the last review.
+        let gap = end.saturating_sub(self.reviewed_at) / u64::from(self.reviewed_after);
         (self.until_review, self.reviewed_at) = (REVIEW.max(self.len() as u32), end);
         self.reviewed_after = self.until_review;
         let shift = (gap.max(1).ilog2() + self.per_day).min(LONGEST_DAY);
