@@ -5,13 +5,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Python compiles a module when it first imports it: most of the installed modules are never imported.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 MUTATOR := target/tools/bin/cargo-mutants
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +46,9 @@ quick: $(VENV)/.locked  ## checks of what has changed, in less than a minute
 
 test-times:  ## the slowest tests of the last `make test`, as a table in docs/testing.md
 	$(BIN)/python -m validation durations
+
+build-times: $(VENV)/.locked  ## the time that each crate takes in the build, as a table in docs/testing.md
+	$(BIN)/python -m validation build-times
 
 test-rust: $(VENV)/.locked
 	cargo fmt --all --check

@@ -10,6 +10,7 @@ from validation import ROOT
 
 COMMANDS = {
     "bench": "bench.command",
+    "build-times": "bench.build",
     "cell": "published.cell",
     "chrome": "compare.chrome.command",
     "citations": "checks.citations",
