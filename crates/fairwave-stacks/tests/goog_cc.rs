@@ -15,7 +15,7 @@ bottleneck = { rate = "1 Mb/s", delay = "50 ms", queue = { capacity = { bytes = 
 [[flow]]
 name = "call"
 transport = { name = "webrtc", control = { name = "goog-cc", constants = "libwebrtc" } }
-traffic = { kind = "media", audio = false }
+traffic = "media"
 
 [[event]]
 at = "40 s"
@@ -36,7 +36,7 @@ fn the_target_finds_the_rate_of_a_link_and_follows_it_down() {
     let samples = result(1).media_transport;
     let mean = |from: f64, to: f64| {
         let found: Vec<f64> =
-            samples.iter().filter(|row| (from..to).contains(&row.t)).map(|row| row.available_bps).collect();
+            samples.iter().filter(|row| (from..to).contains(&row.time_s)).map(|row| row.available_bps).collect();
         found.iter().sum::<f64>() / found.len() as f64
     };
     assert!((700e3..1e6).contains(&mean(15.0, 40.0)), "{}", mean(15.0, 40.0));
