@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_as_it_was() {
+    fn reads_back_the_written_code_point() {
         for number in 0..64 {
             let dscp = Dscp::new(number).expect("in range");
             let written = serde_json::to_value(dscp).expect("written");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_point_is_refused_with_what_is() {
+    fn rejects_unknown_code_points_and_lists_the_known_ones() {
         for wrong in ["\"gold\"", "64", "-1", "\"af14\"", "\"\"", "\"64\""] {
             let said = serde_json::from_str::<Dscp>(wrong).expect_err(wrong).to_string();
             assert!(said.contains("0 to 63") && said.contains("ef"), "{said}");

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn in_band_fec_needs_losses_a_rate_that_suffices_and_a_mode_that_has_it() {
+    fn fec_in_band_needs_losses_a_sufficient_rate_and_a_mode_with_it() {
         assert!(fec(32, 0.05, true));
         assert!(!fec(32, 0.0, true), "no losses that it knows of");
         assert!(!fec(32, 0.05, false));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn its_bits_come_from_the_target() {
+    fn takes_its_bits_from_the_target() {
         let mut encoder = encoder(AudioConfig::default());
         let sizes: Vec<u16> =
             (0..3).filter_map(|n| encoder.encode(instant(20 * n), ENOUGH, 0.1)).map(|f| f.payload).collect();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_opus_has_not_is_refused() {
+    fn rejects_settings_that_opus_lacks() {
         let refused = |config: AudioConfig| config.check().expect_err("refused").key;
         let default = AudioConfig::default();
         assert_eq!(refused(AudioConfig { rate: Rate::from_bits_per_second(5_999), ..default }), "rate");

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_smaller_picture_decisions_are_five_seconds_apart_and_need_sixty_frames() {
+    fn decisions_wait_five_seconds_and_sixty_frames_after_a_smaller_picture() {
         let mut scaler = Scaler::new(95.0, 29.0);
         assert_eq!(run(&mut scaler, 0, 61, Some(100.0)), [(60, Step::Smaller)]);
         assert_eq!(run(&mut scaler, 61, 230, Some(100.0)), [(210, Step::Smaller)], "not before 7 s");

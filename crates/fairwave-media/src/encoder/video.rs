@@ -985,7 +985,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_encoder_does_is_refused() {
+    fn rejects_settings_that_encoders_lack() {
         let refused = |config: VideoConfig| config.check().expect_err("refused").key;
         let default = VideoConfig::default();
         assert_eq!(refused(VideoConfig { width: 63, ..default }), "width");

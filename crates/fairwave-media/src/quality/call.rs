@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_the_recommendation_is_named_once() {
+    fn names_each_value_outside_the_recommendation_once() {
         assert_eq!(
             call(Codec::G711, 620, 0.35, 3.0).caveats.to_string(),
             "extrapolated: delay 620 ms outside 0–500 ms, loss 35 % outside 0–20 %, burst ratio 3 outside 1–2"

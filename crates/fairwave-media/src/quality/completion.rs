@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unfinished_or_refused_is_counted_and_is_in_no_mean() {
+    fn counts_unfinished_and_refused_transfers_outside_the_means() {
         let several = [
             completed(1, 2),
             completed(2, 4),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anything_completed_nothing_is_defined() {
+    fn means_are_undefined_without_completed_transfers() {
         let found = Completions::from_transfers(&[transfer(0, TransferFate::Unfinished)]);
         assert_eq!((found.completed, found.times), (0, None));
         assert_eq!(found.slowdown, None);

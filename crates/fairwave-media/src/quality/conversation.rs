@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_is_what_counting_milliseconds_finds(
+        fn overlap_equals_a_count_of_milliseconds(
             one in prop::collection::vec((0u64..200, 1u64..30), 0..8),
             other in prop::collection::vec((0u64..200, 1u64..30), 0..8),
         ) {

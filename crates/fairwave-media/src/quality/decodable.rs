@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_arrived_whole_is_decoded() {
+    fn complete_arrivals_are_decoded() {
         assert_eq!(decodable_layers(&frames("IBBPBBPI", &[3; 8])), [3; 8]);
     }
 
@@ -205,17 +205,17 @@ mod tests {
     }
 
     #[test]
-    fn before_any_anchor_p_and_b_frames_cannot_be_decoded() {
+    fn p_and_b_frames_need_an_anchor() {
         assert_eq!(decodable_layers(&frames("PBBI", &[1; 4])), [0, 0, 0, 1]);
     }
 
     #[test]
-    fn all_eight_layers_count() {
+    fn counts_eight_layers() {
         assert_eq!(decodable_layers(&frames("IBP", &[8, 8, 8])), [8, 8, 8]);
     }
 
     #[test]
-    fn what_arrives_at_the_moment_of_showing_is_in_time_and_what_comes_later_is_not() {
+    fn arrivals_at_the_display_time_are_in_time_and_later_ones_are_not() {
         assert_eq!(decodable_layers(&received("II", &[[100], [141]])), [1, 0]);
     }
 
@@ -278,7 +278,7 @@ mod tests {
 
     /// Generates frames of any types, displayed every 40 ms. Their three layers arrive up to 300 ms after capture, or
     /// never.
-    fn any_frames() -> impl Strategy<Value = Vec<ReceivedFrame>> {
+    fn random_frames() -> impl Strategy<Value = Vec<ReceivedFrame>> {
         let arrival = prop_oneof![4 => (0u64..300).prop_map(Some), 1 => Just(None)];
         prop::collection::vec((prop::sample::select(vec!['I', 'P', 'B', '-']), prop::array::uniform3(arrival)), 0..40)
             .prop_map(|frames| {
@@ -292,13 +292,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_pass_each_way_equals_the_recursion(frames in any_frames()) {
+        fn two_passes_equal_the_recursion(frames in random_frames()) {
             let expected: Vec<u8> = (0..frames.len()).map(|at| slow(&frames, at, frames[at].shown)).collect();
             prop_assert_eq!(decodable_layers(&frames), expected);
         }
 
         #[test]
-        fn what_arrives_sooner_never_decodes_less(late in any_frames(), at in 0..40usize, layer in 0..3usize) {
+        fn earlier_arrivals_never_decode_less(late in random_frames(), at in 0..40usize, layer in 0..3usize) {
             let mut sooner = late.clone();
             let at = at.checked_rem(late.len());
             if let Some(frame) = at.and_then(|at| sooner.get_mut(at)) {

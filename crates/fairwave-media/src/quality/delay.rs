@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn without_delays_there_is_no_summary() {
+    fn summary_needs_delays() {
         assert_eq!(DelaySummary::from_delays([]), None);
         assert_eq!(quantile(&[], 0.5), None);
     }

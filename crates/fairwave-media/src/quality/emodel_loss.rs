@@ -42,7 +42,7 @@ mod tests {
     const UNDISTURBED: f64 = 93.35;
 
     #[test]
-    fn within_its_range_it_is_the_recommendations_equation() {
+    fn equals_the_recommendations_equation_within_its_range() {
         // By hand: 11 + 84 · 5 / (5 + 19) = 28.5; 84 · 20 / (20 / 2 + 19) + 11 = 68.93.
         assert!((effective_impairment(11.0, 19.0, 0.05, 1.0, UNDISTURBED) - 28.5).abs() < 1e-9);
         assert!((effective_impairment(11.0, 19.0, 0.2, 2.0, UNDISTURBED) - (11.0 + 1680.0 / 29.0)).abs() < 1e-9);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn at_a_loss_of_everything_nothing_is_left() {
+    fn total_loss_leaves_nothing() {
         for burst_ratio in [1.0, 2.0, 1e9] {
             assert!(effective_impairment(0.0, 25.1, 1.0, burst_ratio, UNDISTURBED) >= UNDISTURBED - 1e-9);
             assert!((effective_impairment(13.0, 4.3, 1.0, burst_ratio, 129.0) - 129.0).abs() < 1e-9);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn between_20_and_100_percent_the_line_holds_where_the_equation_is_milder() {
+    fn line_holds_from_20_to_100_percent_if_the_equation_is_milder() {
         // G.711 with concealment at 60 %: the equation yields 95 · 60 / 85.1 = 66.98; the line from 42.13 to 93.35 is
         // at 67.74 halfway.
         let last = 95.0 * 20.0 / 45.1;
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn it_passes_the_end_of_its_range_without_a_step() {
+    fn has_no_step_at_the_end_of_its_range() {
         for (equipment, robustness) in [(0.0, 25.1), (0.0, 4.3), (19.0, 16.1)] {
             let at = |loss| effective_impairment(equipment, robustness, loss, 1.5, UNDISTURBED);
             assert!((at(0.2 + 1e-9) - at(0.2)).abs() < 1e-6);
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_never_falls_with_loss_or_bursts(
+        fn never_falls_with_loss_or_bursts(
             equipment in 0.0f64..50.0, robustness in 4.3f64..40.0, everything in 60.0f64..130.0,
             loss in 0.0f64..=1.0, more in 0.0f64..0.5, burst in 0.5f64..10.0, burstier in 0.0f64..10.0,
         ) {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_of_a_range_are_inside() {
+    fn range_includes_its_ends() {
         let range = Range(1.0, 8.0);
         assert_eq!(range.outside(Parameter::BurstRatio, 1.0), None);
         assert_eq!(range.outside(Parameter::BurstRatio, 8.0), None);

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn each_range_is_that_of_table_1_and_one_step_beyond_is_outside() {
+    fn ranges_equal_table_1_and_end_there() {
         let d = WidebandEModel::default();
         let ms = Span::from_millis;
         let named = |model: WidebandEModel| model.outside().map(|one| one.to_string()).collect::<Vec<_>>();

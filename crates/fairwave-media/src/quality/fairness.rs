@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn when_k_of_n_flows_share_alone_jains_index_is_k_over_n() {
+    fn jains_index_is_k_over_n_if_k_of_n_flows_share() {
         assert_eq!(jain(&rates(&[5, 5, 5, 0, 0])), Some(0.6));
     }
 
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn without_flows_or_without_anything_received_nothing_is_said() {
+    fn index_is_undefined_without_flows_or_received_data() {
         assert_eq!((jain(&[]), worst_case(&[])), (None, None));
         assert_eq!(short_term([&rates(&[0, 0])[..], &[]]), None);
     }

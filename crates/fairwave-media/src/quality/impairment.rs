@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn without_concealment_only_pcm_and_adaptive_pcm_bear_losses_worse() {
+    fn only_pcm_and_adaptive_pcm_suffer_without_concealment() {
         for codec in Codec::ALL {
             let (with, without) = (for_codec(codec, Concealment::AppendixI), for_codec(codec, Concealment::None));
             if codec.name() == "g711" || codec.name().starts_with("g726") {

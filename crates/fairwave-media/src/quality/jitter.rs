@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn one_deviation_counts_a_sixteenth_and_fades_by_fifteen_sixteenths() {
+    fn deviation_counts_a_sixteenth_and_fades_by_fifteen_sixteenths() {
         let mut jitter = InterarrivalJitter::new();
         jitter.on_received(instant(0), instant(50));
         jitter.on_received(instant(20), instant(86));

@@ -95,14 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_sent_has_no_rate_and_nothing_lost_has_no_burst() {
+    fn rate_needs_sent_units_and_burst_needs_lost_ones() {
         assert_eq!((LossRuns::new().rate(), LossRuns::new().mean_burst()), (None, None));
         let received: LossRuns = [false; 3].into_iter().collect();
         assert_eq!((received.rate(), received.mean_burst()), (Some(0.0), None));
     }
 
     #[test]
-    fn nothing_lost_and_everything_lost_have_no_clusters() {
+    fn clusters_need_losses_and_arrivals() {
         assert_eq!([false; 3].into_iter().collect::<LossRuns>().burst_ratio(), 1.0);
         assert_eq!([true; 3].into_iter().collect::<LossRuns>().burst_ratio(), 1.0);
     }

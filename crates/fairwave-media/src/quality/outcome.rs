@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_requirement_of_loss_loss_does_not_count_and_without_latencies_there_is_no_score() {
+    fn loss_counts_only_with_a_requirement_and_the_score_needs_latencies() {
         let mut lax = requirement();
         lax.loss = None;
         assert_eq!(outcome(&lax, &latencies(10, 20), 1.0).map(|one| one.score), Some(100.0));

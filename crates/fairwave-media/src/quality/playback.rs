@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_at_the_time_of_a_read_is_there_for_the_next() {
+    fn data_that_arrives_at_a_read_serves_the_next_read() {
         let mut playback = Playback::new(&config(r#"{ "rate": "1 Mb/s" }"#), instant(0.0)).expect("in range");
         playback.on_received(instant(1.0), Bytes::new(125_000));
         playback.read_until(instant(2.0));

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_bins_narrower_than_the_grain_nor_of_no_grain() {
+    fn bins_are_at_least_one_grain_wide_and_the_grain_is_above_zero() {
         let payload = [Bytes::new(8); 4];
         let second = Span::from_secs(1);
         assert_eq!(rates(&payload, second, Span::from_millis(500), Span::ZERO, second * 4), []);

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_long_silence_both_gaps_call_the_talkspurt_late() {
+    fn gap_readings_count_a_talkspurt_after_silence_as_late() {
         let units = [(0, 50), (20, 70), (1020, 1070), (1040, 1090)];
         assert_eq!(delayed(300, &units), [1, 0, 0, 1]);
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn by_number_the_unit_after_a_lost_one_is_late_because_the_lost_ones_place_holds_time_0() {
+    fn unit_after_a_loss_is_late_by_number_because_the_lost_place_holds_time_0() {
         // The gap from 520 to 560 ms does not count; the entry of the unit between them was never set.
         assert_eq!(delayed_of(300, &[(500, Some(520)), (520, None), (540, Some(560))]), [0, 0, 0, 1]);
         // A loss within the first 300 ms of the run goes unnoticed: 260 ms after time 0.
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn by_number_a_unit_that_overtook_another_is_late_and_the_overtaken_one_is_not() {
+    fn overtaking_unit_is_late_by_number_and_the_overtaken_one_is_not() {
         assert_eq!(delayed(300, &[(500, 520), (520, 570), (540, 560)]), [0, 0, 0, 1]);
     }
 

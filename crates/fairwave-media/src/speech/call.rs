@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_heard_without_speech_units_or_arrivals() {
+    fn output_is_silent_without_speech_units_or_arrivals() {
         let neteq = PlayoutConfig::default();
         assert_eq!(heard(&[], PACKET, &neteq, &speech(1), Law::U, true), ReceivedSpeech::default());
         assert_eq!(heard(&units(&[Some(1)]), PACKET, &neteq, &[1; 159], Law::U, true), ReceivedSpeech::default());

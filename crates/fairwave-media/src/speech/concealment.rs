@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_played_late_is_a_quarter_of_the_longest_period() {
+    fn plays_late_by_a_quarter_of_the_longest_period() {
         // G.711 Appendix I §I.2.1: the seam extends this far before a gap. A sample is 125 µs.
         assert_eq!(DELAY, Span::from_micros(125 * 120 / 4));
     }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn after_ten_milliseconds_two_periods_are_repeated() {
+    fn repeats_two_periods_after_ten_milliseconds() {
         // Periods of 80 samples, alternately loud and soft; the last one is soft.
         let line: Vec<i16> =
             (0usize..1600).map(|index| tone(80, 80)[index % 80] / if (index / 80) % 2 == 0 { 1 } else { 2 }).collect();

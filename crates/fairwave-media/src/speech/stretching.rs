@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_owed_is_taken_out_of_the_next_silence() {
+    fn removes_the_debt_from_the_next_silence() {
         let mut line = tone(100, 1000);
         line.extend([0; 400]);
         // 30 samples are less than half a period: nothing happens until the silence.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_more_than_whole_periods_stays_owed() {
+    fn keeps_the_rest_of_whole_periods_as_debt() {
         let mut line = tone(80, 1000);
         line.extend([0; 400]);
         for by in [-110, 110] {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_fades_from_the_period_before_into_the_one_after() {
+    fn crossfades_around_a_removed_period() {
         // A tone that grows by ten per sample. The middle is at 680, and 80 samples are removed.
         let line: Vec<i16> = (0usize..1600)
             .map(|i| sample(10.0 * i as f64 * libm::sin(2.0 * std::f64::consts::PI * (i % 80) as f64 / 80.0)))

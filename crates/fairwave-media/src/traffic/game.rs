@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_its_key() {
+    fn rejects_invalid_values_by_their_keys() {
         for (json, key) in [
             ("{}", "rate"),
             (r#"{"rate": "0 b/s"}"#, "rate"),

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_on_as_often_as_it_is_on_in_the_long_run_and_off_or_on_if_that_is_asked_for() {
+    fn starts_on_with_the_long_run_probability_or_as_configured() {
         // At 10 packets per ms, a source that is on sends within the first ms.
         let early = |more: &str| {
             let json = format!(r#"{{"rate": "80 Mb/s"{more}}}"#);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_on_draws_its_first_gap_anew() {
+    fn draws_a_new_first_gap_for_each_on_period() {
         // 1 ms on, 1 ms off, mean gaps of 10 ms: nearly every on time ends before a packet is due, and no packet is
         // carried over.
         let on_off = r#""on": {"distribution": "constant", "mean": "1 ms"}, "off": {"distribution": "constant", "mean": "1 ms"}"#;
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_its_key() {
+    fn rejects_invalid_values_by_their_keys() {
         for (json, key) in [
             (r#"{"rate": "0 b/s"}"#, "rate"),
             (r#"{"rate": "1 Mb/s", "payload": "0 B"}"#, "payload"),

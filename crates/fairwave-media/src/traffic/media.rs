@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_send_and_what_encoders_refuse_are_refused() {
+    fn rejects_no_streams_and_settings_that_encoders_reject() {
         let refused = |json: &str| media(json).check().expect_err("refused").key;
         assert_eq!(refused(r#"{"audio": false, "video": false}"#), "audio");
         assert_eq!(refused(r#"{"audio": {"frame": "30 ms"}}"#), "audio.frame");

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn each_codec_describes_a_pause_as_often_as_its_standard_says() {
+    fn codecs_describe_a_pause_as_often_as_their_standards_say() {
         let every = |first: u64, step: usize| (first..1000).step_by(step).collect::<Vec<_>>();
         for (codec, times, octets) in [
             ("amr-12.2", [vec![0], every(60, 160)].concat(), 7),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_looks_at_a_random_moment_finds_half_of_a_constant_period_left_in_the_mean() {
+    fn residual_of_a_constant_period_is_half_of_it_in_the_mean() {
         let left = first_times_on(First::Stationary);
         let mean = left.iter().sum::<f64>() / left.len() as f64;
         assert!((mean - 0.5).abs() < 0.03 && left.iter().all(|left| *left < 1.0), "{mean}");

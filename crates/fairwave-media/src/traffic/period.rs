@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_uniform_and_lognormal_periods_has_the_mean_of_renewal_theory() {
+    fn residuals_of_uniform_and_lognormal_periods_have_the_mean_of_renewal_theory() {
         // E[length²] / (2 E[length]): (a² + ab + b²) / 3 / (a + b) with a 1 s and b 3 s; median · e^(1.5 σ²) / 2 with σ 0.5.
         let second = Span::from_secs(1);
         for (period, expected) in [

@@ -239,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn its_volume_is_what_the_packets_hold() {
+    fn volume_equals_the_sum_of_the_packets() {
         let config: ReplayConfig = serde_json::from_str(r#"{"packets": "0:100*3 5:50"}"#).expect("a replay");
         assert_eq!(config.volume(1.0), Some(Volume { units: 4.0, payload: 350.0 }));
     }
 
     #[test]
-    fn what_is_no_packet_is_refused_with_its_word() {
+    fn rejects_a_word_that_is_not_a_packet() {
         for word in ["5", "5:", ":5", "5:0", "-5:1", "5:1*0", "1.2345:1", "5:1*", "a:1", "5:99999999999", "+5:1"] {
             let json = format!(r#"{{"packets": "0:1 {word} 0:1"}}"#);
             let error = serde_json::from_str::<ReplayConfig>(&json).expect("text").check().expect_err(word);

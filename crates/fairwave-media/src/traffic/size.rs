@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_written_again() {
+    fn writes_the_table_that_it_reads() {
         for text in DRAWN {
             let size = size(text);
             assert_eq!(serde_json::from_str::<Size>(&serde_json::to_string(&size).expect("text")).expect("read"), size);

@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_the_pages_does_not_depend_on_the_network() {
+    fn pages_do_not_depend_on_the_network() {
         let what = |delay| pages("{}", 200, delay).iter().map(|page| (page.units, page.size)).collect::<Vec<_>>();
         assert_eq!(what(0.0), what(7.0));
     }

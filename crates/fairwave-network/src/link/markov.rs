@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_sent_in_the_long_run_is_the_mean_rate_from_the_beginning_on() {
+    fn long_run_capacity_is_the_mean_rate_from_the_start() {
         let hour = Instant::from_seconds(3600.0);
         let sent = running(TWO, 1).capacity(Instant::ZERO, hour).rate_over(hour.span_since(Instant::ZERO));
         assert!((sent.bits_per_second() as f64 / 7e6 - 1.0).abs() < 0.02, "{sent}");
@@ -535,7 +535,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_byte_is_sent_while_the_states_allow_it_and_in_any_order_of_questions(
+        fn bytes_are_sent_while_the_states_allow_it_in_any_order_of_calls(
             seed in 0u64..1000, packets in prop::collection::vec((0u64..2_000_000, 1u64..200_000), 1..60),
         ) {
             let json = r#"{ "states": [{ "rate": "9 Mb/s", "mean": "3 ms" }, { "rate": "0 b/s", "mean": "2 ms" },

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_told_with_its_time_and_rate() {
+    fn reports_changes_with_time_and_rate() {
         let told = |law: &Course, from: u64| {
             law.change_from(Instant::from_nanos(from)).map(|(at, rate)| (at.nanos(), rate.bits_per_second()))
         };
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_does_not_send_to_the_last_bit_waits_for_the_next() {
+    fn bits_left_by_a_step_wait_for_the_next() {
         // 15 of 16 bits by 60 µs, and nothing after it; or the last one within a nanosecond from 100 µs on.
         let never =
             schedule(&[(0, 0), (24, 3_000_000_000), (60, 0)], None).end_of(Instant::from_nanos(59_995), Bytes::new(2));

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn every_opportunity_of_1504_bytes_is_kept() {
+    fn keeps_all_opportunities_of_1504_bytes() {
         let counts = [0u64, 1, 2, 0, 0, 13, 61];
         let mut law = running(r#"{ "opportunities": "0120 0dZ", "after": "repeat" }"#);
         for (until, _) in counts.iter().enumerate() {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_refused_with_its_place() {
+    fn rejects_text_that_is_not_a_trace_with_its_place() {
         let refused = |json: &str| trace(json).check().map_err(|error| format!("{} {}", error.key, error.value));
         assert_eq!(refused(r#"{ "series": "10 1000, 10 -5" }"#), Err("series `10 -5` at pair 2".to_owned()));
         assert_eq!(refused(r#"{ "series": "10 1000, 0 5" }"#), Err("series `0 5` at pair 2".to_owned()));

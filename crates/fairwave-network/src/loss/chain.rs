@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_the_beginning_it_is_bad_as_often_as_in_the_long_run() {
+    fn starts_bad_with_the_long_run_probability() {
         // Gilbert 1960: the long-run probability of the bad state is its mean sojourn divided by the sum of both, here 0.1.
         let bad = (0..10_000)
             .filter(|seed| {

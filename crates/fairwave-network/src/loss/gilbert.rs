@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn none_and_all_are_lost_where_that_is_asked_for() {
+    fn loses_none_or_all_if_configured() {
         assert!(pattern(0.0, 3.0, 1, 10_000).iter().all(|lost| !lost));
         assert!(pattern(1.0, 3.0, 1, 10_000).iter().all(|lost| *lost));
         // At the highest rate of single losses, every other packet is lost.
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_chain_can_lose_is_refused_with_what_could_be_written() {
+    fn rejects_losses_that_no_chain_has_and_names_possible_ones() {
         let refused = |rate, run| GilbertConfig { rate, run }.check().expect_err("refused");
         assert_eq!(refused(1.5, 3.0).key, "rate");
         assert_eq!(refused(0.1, 0.5).key, "run");

@@ -110,7 +110,7 @@ mod tests {
     use fairwave_units::random::Seed;
 
     #[test]
-    fn by_the_papers_words_every_packet_but_a_rounds_first_has_q() {
+    fn packets_after_the_first_of_a_round_have_q() {
         let config = RoundsConfig { first: 0.0, after_loss: 1.0, other: Some(1.0), mean_length: 4.0 };
         let body = Body::Datagram { payload: 1, sequence: 0, unit: 0, part: 0, parts: 1, created: Instant::ZERO };
         let packet = Packet {

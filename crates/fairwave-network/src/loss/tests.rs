@@ -329,7 +329,7 @@ fn a_transmission_that_never_ends_does_not_keep_the_chain_going_for_centuries() 
 }
 
 #[test]
-fn every_example_is_in_range_and_read_as_it_is_written() {
+fn examples_are_in_range_and_survive_a_round_trip() {
     for example in LossConfig::examples() {
         let law: LossConfig =
             serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("{example}: {error}"));

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_example_is_in_range_and_read_as_it_is_written() {
+    fn examples_are_in_range_and_survive_a_round_trip() {
         for example in MediumConfig::examples() {
             let law: MediumConfig =
                 serde_json::from_value(example.clone()).unwrap_or_else(|error| panic!("{example}: {error}"));

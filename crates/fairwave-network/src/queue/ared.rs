@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_red_drops_it_drops_and_shows() {
+    fn drops_and_shows_the_same_as_red() {
         let (mut ared, mut stream) = (ared(), super::super::testing::stream());
         let buffer = super::super::buffer::Buffer::with_capacity(0);
         let packet = super::super::testing::packet(0, 500, crate::packet::Class::Tcp);

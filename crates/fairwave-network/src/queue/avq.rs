@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_is_told_that_the_authors_rule_idles_under_load_that_does_not_yield() {
+    fn caution_names_the_idle_link_of_the_authors_rule_under_unresponsive_load() {
         let caution = |text: &str| serde_json::from_str::<AvqConfig>(text).expect("avq").caution();
         assert!(caution(r#"{"gamma":0.9}"#).is_some_and(|words| words.contains("0.9") && words.contains("ns2")));
         assert_eq!(caution(r#"{"preset":"ns2"}"#), None);

@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_in_any_time_is_at_most_burst_and_rate_times_time(
+        fn passes_at_most_burst_plus_rate_times_time(
             packets in prop::collection::vec((0u64..3_000_000, 40u64..1500), 1..80), rate in 1_000u64..10_000_000,
             depth in 1500u64..6000,
         ) {

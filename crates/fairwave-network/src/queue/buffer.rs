@@ -431,7 +431,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_counter_equals_a_recount_and_every_removal_takes_the_right_packet(
+        fn counters_equal_a_recount_and_removals_take_the_right_packet(
             operations in prop::collection::vec(operation(), 0..400),
         ) {
             let (mut fast, mut slow, mut serial) = (Buffer::with_capacity(4), SlowTwin::default(), 0);
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn every_waiting_packet_can_be_chosen_exactly_once_by_index() {
+    fn indices_choose_waiting_packets_exactly_once() {
         let mut buffer = Buffer::with_capacity(0);
         for serial in 0..10 {
             buffer.push(Instant::ZERO, packet(serial, 100, Class::Tcp));

@@ -183,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_red_decides_and_above_max_threshold_the_arrival_goes() {
+    fn red_decides_without_a_match_and_drops_above_max_threshold() {
         assert_eq!(verdict(10.0, &[2, 3]), Verdict::Admit);
         assert_eq!(verdict(16.0, &[2, 3]), Verdict::Drop);
     }
 
     #[test]
-    fn below_min_threshold_nothing_is_compared() {
+    fn compares_nothing_below_min_threshold() {
         assert_eq!(verdict(4.0, &[1, 1, 1]), Verdict::Admit);
     }
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn each_candidate_is_one_draw_from_the_whole_queue() {
+    fn candidates_are_drawn_from_the_complete_queue() {
         // A fraction 1 − 0.9ⁿ of the arrivals matches.
         for (candidates, expected) in [(1, 400.0), (3, 1084.0)] {
             let matched = matched(candidates) as f64;

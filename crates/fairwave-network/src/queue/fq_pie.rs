@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_in_other_queues_does_not_count() {
+    fn packets_in_other_queues_do_not_count() {
         let law: FqPieConfig = serde_json::from_str(r#"{"flows":2,"max-burst":"0 ms"}"#).expect("fq-pie");
         let mut law = law.discipline(Capacity::Packets(100), Rate::from_bits_per_second(8_000_000));
         let packet = packet(0, 1514, Class::Tcp);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn rejects_invalid_values() {
         for (extra, named) in [
             (r#","mark-ecnth":0.5"#, "left out without"),
             (r#","quantum":"1 B""#, "256 B or more"),

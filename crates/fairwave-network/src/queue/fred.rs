@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_struck_twice_holds_its_share_only_until_nothing_of_it_waits() {
+    fn flow_with_two_strikes_holds_its_share_only_while_it_waits() {
         let mut fred = fred("");
         for _ in 0..2 {
             arrive(&mut fred, &waiting(&[1; 25]));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn between_the_thresholds_only_flows_above_their_share_meet_chance() {
+    fn random_drops_hit_only_flows_above_their_share_between_the_thresholds() {
         let dropped = |flows: &[u32]| {
             let (mut fred, buffer) = (fred(r#","max-p":0.5"#), waiting(flows));
             let (packet, mut stream) = (packet(1, 500, Class::Tcp), stream());

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_aimed_at_is_a_part_of_the_rate_that_there_is() {
+    fn target_is_a_fraction_of_the_current_rate() {
         let (mut green, buffer) = (green(r#""target":0.5"#), Buffer::with_capacity(0));
         assert!((green.target - 5e5).abs() < 1e-6);
         let rate = Rate::from_bits_per_second(800_000);

@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn each_clause_of_an_update_has_its_edge() {
+    fn clauses_of_an_update_have_their_edges() {
         // §5.5: the cap applies from 0.1 on. Below, the change of 0.125 · 0.485 + 1.25 · 0.5 is only halved.
         assert!((stepped(0.1, 0.0, 0.5) - 0.12).abs() < 1e-12);
         assert!((stepped(0.09, 0.0, 0.5) - (0.09 + (0.125 * 0.485 + 1.25 * 0.5) / 2.0)).abs() < 1e-12);

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_is_remarked_and_goes_on() {
+    fn excess_packets_are_remarked_and_pass() {
         let said =
             actions(r#"{"rate": "8 %", "burst": "1000 B", "exceed": {"remark": "af12"}}"#, &[(0, 1000), (0, 1000)]);
         assert_eq!(said, [Action::Transmit, AF12]);
@@ -436,13 +436,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_200_ms_of_the_rate_and_two_packets_at_least() {
+    fn default_burst_is_200_ms_of_the_rate_and_at_least_two_packets() {
         assert_eq!(config(r#"{"rate": "30 %"}"#).depth(link()), 7500);
         assert_eq!(config(r#"{"rate": "1 kb/s"}"#).depth(link()), 3028);
     }
 
     #[test]
-    fn what_cannot_work_is_refused_and_says_why() {
+    fn rejects_impossible_settings_with_the_reason() {
         for (text, key, word) in [
             (r#"{"rate": "80 kb/s", "burst": "20 B"}"#, "burst", "one packet"),
             (r#"{"rate": "0 b/s"}"#, "rate", "above 0"),

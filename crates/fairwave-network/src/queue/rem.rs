@@ -240,7 +240,7 @@ mod tests {
     use crate::packet::Class;
 
     #[test]
-    fn what_the_link_carries_in_an_interval_is_of_the_rate_that_there_is() {
+    fn volume_of_an_interval_follows_the_current_rate() {
         let (mut rem, buffer) = (rem(""), Buffer::with_capacity(0));
         assert!((rem.carried - 2.0).abs() < 1e-12, "{}", rem.carried);
         let (now, rate) = (Instant::ZERO, Rate::from_bits_per_second(2_000_000));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn in_byte_mode_a_packets_chance_is_proportional_to_its_size() {
+    fn drop_probability_is_proportional_to_size_in_byte_mode() {
         let mut dropped = [0u32; 2];
         let mut rem = rem(r#""mode":"bytes""#);
         let mut stream = stream();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn in_byte_mode_backlog_and_input_count_in_mean_packets() {
+    fn backlog_and_input_count_in_mean_packets_in_byte_mode() {
         let mut rem = rem(r#""mode":"bytes","target":0"#);
         let half = packet(0, 500, Class::Tcp);
         let mut buffer = Buffer::with_capacity(0);

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_ready_when_the_later_of_both_buckets_is_and_at_once_with_tokens_in_both() {
+    fn is_ready_with_the_later_bucket_and_immediately_with_tokens_in_both() {
         let mut shaper =
             shaper(r#"{"rate": "80 kb/s", "burst": "2000 B", "peak": "400 kb/s", "peak-burst": "1000 B"}"#);
         assert_eq!(shaper.ready_at(1000), instant(0), "both begin full");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_refused() {
+    fn rejects_impossible_settings() {
         for (text, key) in [
             (r#"{"rate": "0 b/s"}"#, "rate"),
             (r#"{"rate": "1 Mb/s", "burst": "1 B"}"#, "burst"),

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_and_no_share_is_refused() {
+    fn rejects_text_that_is_neither_rate_nor_share() {
         for wrong in ["\"0 %\"", "\"101 %\"", "\"-3 %\"", "\"0 b/s\""] {
             let share = serde_json::from_str::<LinkShare>(wrong);
             assert!(share.is_err() || share.is_ok_and(|share| share.check("rate", "").is_err()), "{wrong}");

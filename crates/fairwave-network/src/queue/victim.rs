@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_switch_is_set_to_is_checked_and_named() {
+    fn checks_and_names_the_setting_of_a_switch() {
         let wrong = Victim::VoiceGuard(VoiceGuardConfig { quota: -1.0, ..VoiceGuardConfig::DEFAULT });
         assert!(wrong.check().expect_err("out of range").to_string().contains("victim.quota"));
         assert_eq!(Victim::DropSel.check(), Ok(()));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn without_enhancement_layers_the_highest_layer_rule_is_drop_tail() {
+    fn highest_layer_rule_is_drop_tail_without_enhancement_layers() {
         let queue = layered(&[0, 0, 0]);
         assert_eq!(chosen(Victim::HighestLayer, &queue), chosen(Victim::Tail, &queue));
     }

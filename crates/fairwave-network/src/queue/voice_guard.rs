@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_switch_turns_above_its_limit_and_back_at_nine_tenths_of_it() {
+    fn switches_turn_above_their_limit_and_back_at_nine_tenths() {
         let mut guard = VoiceGuard::new(&VoiceGuardConfig::DEFAULT, Rate::from_bits_per_second(8_000_000));
         guard.voice = 1000.0;
         assert_eq!([guard.switch(false, 1000.0), guard.switch(false, 999.9)], [false, true]);

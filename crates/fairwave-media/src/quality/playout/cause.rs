@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cause_has_its_own_points() {
+    fn causes_have_separate_points() {
         // G.729A + VAD: Ie 11, Bpl 19. Ie,eff = 11 + 84·2/(2 + 19) = 19 at 2 %, 11 + 84·5/(5 + 19) = 28.5 at 5 %.
         let causes = causes(Codec::G729, DELAY, 0.02, 0.05, 1.0);
         for (points, expected) in [(causes.codec, 11.0), (causes.loss, 8.0), (causes.lateness, 9.5)] {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn without_delay_loss_and_lateness_there_is_only_the_codec() {
+    fn only_the_codec_costs_points_without_delay_loss_and_lateness() {
         let causes = causes(Codec::G729, Span::ZERO, 0.0, 0.0, 1.0);
         assert_eq!((causes.codec, causes.delay, causes.loss, causes.lateness), (11.0, 0.0, 0.0, 0.0));
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn where_r_ends_at_0_each_part_is_less_in_the_same_proportion() {
+    fn parts_shrink_in_proportion_if_r_is_0() {
         let late = Span::from_seconds(3.0);
         // Half of the units never arrive, and 40 % are too late.
         let causes = causes(Codec::G729, late, 0.5, 0.9, 1.0);

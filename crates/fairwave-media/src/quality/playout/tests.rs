@@ -277,7 +277,7 @@ fn a_negative_margin_is_refused() {
 
 proptest! {
     #[test]
-    fn nothing_is_played_before_it_arrives_and_every_unit_has_one_fate(
+    fn units_are_played_after_arrival_and_have_one_fate(
         delays in prop::collection::vec(prop::option::weighted(0.9, 0u64..600), 1..120),
         silences in prop::collection::vec(0u64..3, 120),
         which in 0usize..5,

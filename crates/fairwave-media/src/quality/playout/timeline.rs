@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_short_of_a_unit_is_carried_over() {
+    fn carries_over_less_than_a_unit() {
         // Two units, each 10 ms late.
         let call = [(0, Some(30)), (20, Some(60)), (40, Some(80)), (60, Some(110)), (80, Some(120))];
         let missed = heard(&call).missed;
@@ -291,7 +291,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_played_before_it_arrives_and_every_unit_has_one_fate(
+        fn units_are_played_after_arrival_and_have_one_fate(
             delays in prop::collection::vec(prop::option::weighted(0.9, 0u64..700), 1..150),
             silences in prop::collection::vec(0u64..12, 150),
             min_delay in 0u64..300,

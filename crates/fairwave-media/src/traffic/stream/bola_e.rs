@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_with_the_lowest_rung_and_goes_on_with_what_nine_tenths_of_the_throughput_carry() {
+    fn starts_at_the_lowest_rung_and_continues_at_nine_tenths_of_the_throughput() {
         let mut bola = BolaE::new(&LADDER);
         assert_eq!(bola.choose(&view(0.0, &[])), (0, 0.0));
         bola.fetched(0.0, false);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_rise_above_what_the_throughput_carries_but_holds_what_it_has() {
+    fn does_not_rise_above_the_throughput_but_keeps_its_rung() {
         // The level suggests the highest rung; the throughput of 1 Mb/s sustains rung 1.
         assert_eq!(steady(0).choose(&view(30.0, &[1e6])).0, 1);
         assert_eq!(steady(2).choose(&view(30.0, &[1e6])).0, 2, "what it has it holds");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_player_waits_makes_up_for_what_it_plays_meanwhile() {
+    fn waiting_compensates_for_playback() {
         let mut bola = steady(2);
         bola.waited(3.0);
         assert_eq!(bola.placeholder, 3.0);

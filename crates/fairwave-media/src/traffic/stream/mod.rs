@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_begun_has_a_viewer_who_waits() {
+    fn viewer_waits_until_the_stream_begins() {
         let found = stream("{}").seen(Instant::from_seconds(9.0));
         assert_eq!((found.segments, found.start_up, found.rate, found.stall_ratio()), (0, None, None, None));
     }
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn every_algorithm_reaches_what_a_steady_network_carries_and_none_stalls_on_one_that_carries_twice_the_lowest() {
+    fn algorithms_reach_the_rate_of_a_steady_network_and_do_not_stall_at_twice_the_lowest_rung() {
         for abr in ["bba-0", "bba-2", "bola", "bola-e", "mpc", "robust-mpc", "rate"] {
             let json = format!(r#"{{"abr": "{abr}", "buffer": "60 s", "variation": 0.1}}"#);
             for (rate, low, high) in [(600e3, 290e3, 610e3), (2.2e6, 1.1e6, 2.25e6), (20e6, 3.5e6, 4.31e6)] {

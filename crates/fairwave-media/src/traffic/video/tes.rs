@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn one_uniform_cell_gives_the_background_itself() {
+    fn uniform_cell_returns_the_background() {
         // Stitching at 1 changes nothing, so the difference at lag 1 is the innovation: at most α/2 around the circle.
         let histogram = vec![Cell { low: 0.0, high: 1.0, weight: 7.0 }];
         let values = values(&TesConfig { sign: TesSign::Plus, alpha: 0.1, phi: 0.0, xi: 1.0, histogram }, 1000, 5);

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn its_defaults_are_those_that_the_rfc_recommends() {
+    fn defaults_are_the_recommended_ones() {
         let config: GaussianConfig = serde_json::from_str("{}").expect("defaults");
         let mut stream = Seed(2).stream("jitter");
         let draws: Vec<f64> = (0..100_000).map(|_| config.draw(&mut stream).millis()).collect();

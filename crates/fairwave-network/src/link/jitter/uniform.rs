@@ -40,7 +40,7 @@ mod tests {
     use fairwave_units::random::Seed;
 
     #[test]
-    fn every_tenth_of_the_range_is_drawn_as_often() {
+    fn draws_tenths_of_the_range_equally_often() {
         let config = UniformConfig { up_to: Span::from_millis(30) };
         let (mut stream, mut counts) = (Seed(1).stream("jitter"), [0u32; 10]);
         (0..100_000).for_each(|_| counts[(config.draw(&mut stream).millis() / 3.0) as usize] += 1);

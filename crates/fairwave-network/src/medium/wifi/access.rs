@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_the_air_idle_with_a_backoff_that_is_over_transmits_at_the_next_boundary() {
+    fn node_with_expired_backoff_transmits_at_the_next_boundary_of_idle_air() {
         let domain = Domain { busy_until: 1000, ..Domain::default() };
         let mut joins = function(0);
         joins.joins(Instant::from_nanos(2000), &domain, &ACCESS, 9, &mut Seed(1).stream("a"));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_the_air_busy_draws_a_backoff() {
+    fn node_draws_a_backoff_if_the_air_is_busy() {
         let domain = Domain { busy_until: 1000, ..Domain::default() };
         let mut stream = Seed(1).stream("a");
         let instants = (0..400).map(|_| {

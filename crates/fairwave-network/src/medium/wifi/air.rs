@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_frames_that_overlap_none_is_received_and_the_next_one_is() {
+    fn overlapping_frames_are_lost_and_the_next_one_is_received() {
         let mut node = Reception::default();
         node.senses(0, 100, false);
         assert!(node.is_sound(0), "alone");

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn after_congestion_the_signals_are_counted_down_and_not_forgotten() {
+    fn signals_are_counted_down_after_congestion() {
         let mut cobalt = Cobalt::default();
         signals(&mut cobalt, 1, 1, 0, Ecn::NotEct);
         signals(&mut cobalt, 2, 1000, 20, Ecn::NotEct);

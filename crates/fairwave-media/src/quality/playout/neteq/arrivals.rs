@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_window_is_forgotten() {
+    fn forgets_arrivals_older_than_the_window() {
         // packet_arrival_history_unittest.cc, MaxHistorySize, with libwebrtc's window of 2 s.
         let mut story = ReceiverScript::begin();
         story.wait(2 * FRAME);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_no_delay_and_clearing_forgets() {
+    fn delay_is_zero_without_arrivals_and_after_clearing() {
         let mut story = ReceiverScript::begin();
         story.wait(500);
         assert_eq!(story.packet(FRAME), 480);

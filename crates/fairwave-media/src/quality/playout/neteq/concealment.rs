@@ -67,13 +67,13 @@ mod tests {
     }
 
     #[test]
-    fn it_fades_after_three_periods_and_faster_after_seven() {
+    fn fades_after_three_periods_and_faster_after_seven() {
         // By hand: gains 1 − 947/16384 and 1 − 1766/16384 per period.
         assert_eq!(factors(12), [16384, 16384, 16384, 15437, 14545, 13704, 12912, 11520, 10278, 9170, 8182, 7300]);
     }
 
     #[test]
-    fn it_is_faded_below_half_and_silent_at_last() {
+    fn is_faded_below_half_and_finally_silent() {
         let mut concealment = Concealment::inactive();
         concealment.extend(500, 50);
         assert!(!concealment.is_faded());

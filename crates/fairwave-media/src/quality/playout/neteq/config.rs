@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_them_the_key_is_named() {
+    fn names_the_key_out_of_range() {
         let default = NeteqConfig::default();
         let more = Span::from_nanos(10_000_000_001);
         assert_eq!(refused(NeteqConfig { min_delay: more, ..default }), "min-delay");

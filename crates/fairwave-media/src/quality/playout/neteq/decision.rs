@@ -240,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn within_the_limits_speech_is_played_as_it_is() {
+    fn plays_speech_unchanged_within_the_limits() {
         // decision_logic_unittest.cc, NormalOperation: target 100 ms, playing 100 ms.
         assert_eq!(operation_at_delay(100), Operation::Normal);
         assert_eq!(operation_at_delay(119), Operation::Normal);
     }
 
     #[test]
-    fn above_them_it_is_played_faster() {
+    fn plays_speech_faster_above_the_limits() {
         // decision_logic_unittest.cc, Accelerate and FastAccelerate: at 150 and 500 ms. The limits are 120 and 480 ms.
         assert_eq!(operation_at_delay(150), Operation::Accelerate);
         assert_eq!(operation_at_delay(120), Operation::Accelerate);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn below_them_it_is_played_slower() {
+    fn plays_speech_slower_below_the_limits() {
         // decision_logic_unittest.cc, PreemptiveExpand: at 50 ms.
         assert_eq!(operation_at_delay(50), Operation::PreemptiveExpand);
         assert_eq!(operation_at_delay(99), Operation::PreemptiveExpand);
@@ -272,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decoded_already_is_played_before() {
+    fn plays_decoded_speech_first() {
         let decoded = Status { decoded: 60 * MS, ..status(Mode::Normal, 100) };
         assert_eq!(playing(aiming_at(100), 100).decide(LATER, &decoded), Operation::Accelerate);
     }
 
     #[test]
-    fn nothing_is_stretched_right_after_concealment_or_where_it_is_not_wanted() {
+    fn does_not_stretch_after_concealment_or_if_disabled() {
         assert_eq!(playing(aiming_at(100), 500).decide(LATER, &status(Mode::Expand, 100)), Operation::Normal);
         let never = NeteqConfig { stretch: false, ..aiming_at(100) };
         assert_eq!(playing(never, 500).decide(LATER, &status(Mode::Normal, 100)), Operation::Normal);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn at_first_tempo_is_not_changed_for_six_ticks() {
+    fn keeps_the_tempo_for_the_first_six_ticks() {
         let early = |tick: i64| {
             let mut logic = DecisionLogic::new(aiming_at(100));
             logic.arrivals.insert(TARGET - tick * SAMPLES_PER_TICK, 20 * MS, 0);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn after_concealment_the_buffer_is_let_fill_to_half_the_target() {
+    fn buffer_fills_to_half_the_target_after_concealment() {
         // decision_logic_unittest.cc, PostponeDecodeAfterExpand: target 500 ms, 200 and 250 ms in the buffer.
         let decide = |status| playing(aiming_at(500), 500).decide(LATER, &status);
         assert_eq!(decide(status(Mode::Expand, 200)), Operation::Expand);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_made_up_in_its_length_and_then_joined() {
+    fn conceals_the_length_of_a_loss_and_then_joins() {
         let mut logic = playing(aiming_at(100), 100);
         let lost = with_next(status(Mode::Expand, 60), TARGET + 20 * MS);
         assert_eq!(logic.decide(LATER, &Status { last_mode: Mode::Normal, ..lost }), Operation::Expand);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_packet_what_was_begun_goes_on() {
+    fn continues_the_operation_without_a_packet() {
         let mut logic = playing(aiming_at(100), 100);
         let none = |mode| Status { next: None, ..status(mode, 0) };
         assert_eq!(logic.decide(LATER, &none(Mode::Normal)), Operation::Expand);

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_waited_anyway_costs_nothing() {
+    fn delay_up_to_the_minimum_costs_nothing() {
         // reorder_optimizer_unittest.cc, BaseDelayIsSubtractedFromCost.
         let mut reorder = Reorder::new();
         for _ in 0..4 {

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn it_begins_by_halves_that_sum_to_one() {
+    fn starts_with_halving_probabilities_that_sum_to_one() {
         // histogram_unittest.cc, Initialization: within 65537 of 2^(29 − i).
         let histogram = Histogram::new(STEADY);
         for (i, &bucket) in histogram.probabilities().iter().enumerate() {
