@@ -133,6 +133,8 @@ proptest! {
             _ => "{ kind = 'conversation', codec = 'g729' }",
         };
         let discipline = ["drop-tail", "codel", "fq-codel", "red"][queue];
+        // The buffer must exceed RED's thresholds.
+        let packets = if discipline == "red" { packets.max(20) } else { packets };
         let queue = format!("{{ discipline = '{discipline}', capacity = {{ packets = {packets} }} }}");
         let wire = [
             "", "loss = { model = 'bernoulli', rate = 0.05 }", "duplicate = { share = 0.2 }\nloss = { model = 'bernoulli', rate = 0.1 }",
