@@ -403,6 +403,7 @@ def options():
 
 FIRST = {
     "run": ["calls.toml"], "check": ["calls.toml"], "live": ["calls.toml"], "shell": ["calls.toml", "--no-flows"],
+    "trace-packet": ["calls.toml"],
     "compare": ["calls.toml", "--vary", "flow.voice.count=1,2", "-n", "2", "--no-audio", "--out", "."],
     "sweep": ["calls.toml", "--grid", "flow.voice.count=1", "-n", "2"],
     "find": ["calls.toml", "--vary", "flow.voice.count=1..3", "--until", "mos.voice>=3", "-n", "2", "--most", "2"],
