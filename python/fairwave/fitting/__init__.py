@@ -1,7 +1,7 @@
-"""A network fitted to what you saw: a capture, or the statistics of a browser's call.
+"""Fits a network to a measured call: a capture, or the statistics of a browser.
 
-`fairwave fit FILE` proposes the scenario that explains the file best, says how certain each of its values is and what
-the file cannot tell, and with `--vary queue=fq-codel` runs the call again under another queue.
+`fairwave fit FILE` proposes the scenario that explains the file best. It gives the certainty of each value and lists
+the values that the file cannot show. `--vary queue=fq-codel` then runs the call again under another queue.
 """
 
 from fairwave.fitting.bottleneck import Interval, Steps

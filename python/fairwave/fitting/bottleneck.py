@@ -1,4 +1,4 @@
-"""What arrivals tell about a bottleneck: its rate over time, how deep its queue became, which losses were the queue's.
+"""Estimates a bottleneck from arrivals: its rate over time, the depth of its queue, and the losses of that queue.
 
 **Rate.** While the bottleneck's queue is not empty, packets leave it one right behind the other. So the bytes of a few
 consecutive arrivals over the time that they took are its rate (packet trains, Dovrolis et al., IEEE/ACM ToN 2004).
@@ -24,13 +24,13 @@ TRAIN = 8
 """Packets of a train."""
 
 QUEUED_S = 0.003
-"""The queue counts as not empty while delays are so much above the least."""
+"""The queue counts as not empty while delays exceed the least delay by this many seconds."""
 
 ALIKE = 0.05
-"""Rates of consecutive windows that differ by less are one rate."""
+"""Consecutive windows count as one rate if the natural logarithms of their rates differ by at most this."""
 
 LEAST_TRAINS = 30
-"""A rate needs so many trains."""
+"""Smallest number of trains for a rate."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Interval:
 
     Attributes:
         value: The most likely value.
-        low: Lower end of what the data admit (95 %).
+        low: Lower end of the range that the data admit (95 %).
         high: Upper end.
     """
 
@@ -66,7 +66,7 @@ class Steps:
 
 
 def mode(values: Numbers, weights: Numbers) -> float:
-    """The value around which most weight lies, on a logarithmic scale with bins of 2 %; NaN for nothing."""
+    """Returns the value with the most weight around it, on a logarithmic scale (bins of 1 %); NaN for no values."""
     if not len(values):
         return float("nan")
     logs = np.log(values)
@@ -91,11 +91,11 @@ def trains(at_s: Numbers, sizes: Numbers, queued: Numbers) -> tuple[Numbers, Num
     if len(at_s) <= TRAIN:
         return (np.empty(0),) * 3
     total = np.concatenate([[0.0], np.cumsum(sizes)])
-    # The first packet's own time is not within.
+    # The first packet only starts the clock: its bytes do not count.
     ends = np.arange(TRAIN, len(at_s))
     took = at_s[ends] - at_s[ends - TRAIN]
     carried = total[ends + 1] - total[ends - TRAIN + 1]
-    # All the time, from the train's first arrival to its last.
+    # The queue must stay non-empty from the train's first arrival to its last.
     empty = np.concatenate([[0], np.cumsum(queued < np.maximum(QUEUED_S, 0))])
     busy = (empty[ends + 1] - empty[ends - TRAIN] == 0) & (took > 0)
     return at_s[ends][busy], 8 * carried[busy] / took[busy], carried[busy]
@@ -104,10 +104,10 @@ def trains(at_s: Numbers, sizes: Numbers, queued: Numbers) -> tuple[Numbers, Num
 def rate_course(
     ended: Numbers, rates: Numbers, carried: Numbers, lasts_s: float, seed: int = 1
 ) -> Steps | None:
-    """The bottleneck's rate over time; None where it was not full for long enough.
+    """Returns the bottleneck's rate over time; None if the bottleneck was not full for long enough.
 
-    Windows of a second (a sixtieth of the capture where that is longer) have a mode each; neighbours that are alike are
-    joined. The interval is that of a bootstrap over windows.
+    Each window of one second (a sixtieth of the capture if that is longer) has a mode. Neighbours with similar modes
+    are joined. The interval is a bootstrap interval over windows.
     """
     if len(rates) < LEAST_TRAINS:
         return None
@@ -150,7 +150,7 @@ def _spread(rates: Numbers) -> tuple[float, float]:
 def _drop_outliers(
     joined: list[list[tuple[float, NDArray[np.bool_], float]]],
 ) -> list[list[tuple[float, NDArray[np.bool_], float]]]:
-    """A window alone between two that are alike is chance; what is left is joined again."""
+    """Removes single windows between two similar neighbours, because they are chance, and joins the neighbours."""
     while True:
         for index in range(1, len(joined) - 1):
             before, here, after = joined[index - 1 : index + 2]

@@ -1,7 +1,8 @@
 """Scenarios that may explain a capture: one bottleneck, its queue, the traffic that was seen, and unseen traffic.
 
-What was seen is sent again: RTP packet by packet at the times of its own clock, TCP as downloads over CUBIC between
-their first and last segment. Delay of the path is the round trip that was seen, half each way.
+Each candidate sends the captured traffic again. RTP leaves packet by packet at the times of its timestamps. TCP becomes
+downloads over CUBIC, from the first captured segment to the last. The path's delay is half of the captured round trip
+in each direction.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ SMALL = 300_000
 """A download of fewer bytes is sent as a file of its size, a larger one as a flow that never ends."""
 
 ROUND_TRIPS_S = (0.015, 0.04, 0.1)
-"""Round trips that are tried where the capture shows none."""
+"""Round trips to try if the capture shows none, in seconds."""
 
 PACED = 2.5
 """Packets of one video frame leave at this multiple of the stream's rate, as WebRTC's pacer does."""
 
 G711, G729 = {0, 8}, {18}
-"""Payload types of RFC 3551 whose codec is known."""
+"""RTP payload types of RFC 3551 with a known codec."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class Candidate:
         queue: Discipline of the bottleneck.
         buffer: Bytes that its buffer holds.
         random_loss: Share of packets that the link loses.
-        loss_run: Mean length of its runs.
+        loss_run: Mean length of loss runs, in packets.
         unseen: Downloads that the capture does not show.
-        round_trip_s: Propagation there and back.
+        round_trip_s: Propagation delay in both directions together, in seconds.
     """
 
     queue: str
@@ -65,12 +66,12 @@ class Candidate:
 
     @property
     def family(self) -> str:
-        """Of its queue."""
+        """Family of the queue."""
         return FAMILIES[self.queue]
 
 
 def candidates(path: PathSeen) -> list[Candidate]:
-    """All explanations that are tried first: each discipline, with the buffer and the losses of direct estimates."""
+    """Returns the first explanations to try: each discipline, with buffer and losses from direct estimates."""
     share = path.random_loss.value if path.random_loss else 0.0
     held = path.buffer.value if path.buffer else path.least_buffer
     found = []
@@ -78,7 +79,7 @@ def candidates(path: PathSeen) -> list[Candidate]:
         buffer = max(int(held), 3_000) if queue == "drop-tail" else max(int(4 * held), 150_000)
         one = Candidate(queue, buffer, share, path.loss_run, 0, path.round_trip_s)
         found.append(one)
-        # Active queues lose while they are short: their losses need no other cause.
+        # Active queues discard while they are short, so their losses need no other cause.
         if share and queue != "drop-tail":
             found.append(replace(one, random_loss=0.0))
     if path.round_trip_known:
@@ -87,14 +88,14 @@ def candidates(path: PathSeen) -> list[Candidate]:
 
 
 def scenario(what: Observed, path: PathSeen, one: Candidate, *, name: str, judge: bool = False) -> Scenario:
-    """A candidate as a scenario.
+    """Builds the scenario of a candidate.
 
     Args:
-        what: What was observed.
+        what: The observed path.
         path: Direct estimates.
         one: The explanation.
         name: Name of the scenario.
-        judge: Calls that are recognised become calls that are rated, instead of packets that are sent again.
+        judge: True to turn recognised calls into rated calls; False to replay their packets.
     """
     lasts = float(np.ceil(what.lasts_s)) + 1
     rates = path.rate.rates if path.rate else []
@@ -148,7 +149,7 @@ def _call(name: str, several: list[Numbered], *, judge: bool) -> dict[str, Any]:
         }  # fmt: skip
     at, sizes = [], []
     for stream in several:
-        # Offsets of clocks are arbitrary: the least delay is the path's.
+        # Clock offsets are arbitrary, so the least delay counts as the path's delay.
         sent = stream.sent_s + np.nanmin(stream.delay_s)
         again = np.concatenate([[False], np.diff(stream.sent_s) == 0])
         place = np.arange(len(sent)) - np.maximum.accumulate(np.where(again, 0, np.arange(len(sent))))
@@ -159,7 +160,7 @@ def _call(name: str, several: list[Numbered], *, judge: bool) -> dict[str, Any]:
 
 
 def _voice(stream: Numbered) -> dict[str, Any] | None:
-    """A call's codec and frame by its payload type and the steps of its timestamps; None where it is not known."""
+    """Recognises a call's codec and frame by payload type and timestamp steps; None if unknown."""
     steps = np.diff(stream.sent_s)
     frame = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
     codec = "g711" if stream.payload_type in G711 else "g729" if stream.payload_type in G729 else None

@@ -1,8 +1,8 @@
-"""Which explanation fits best: each candidate is simulated, and what its receiver sees is compared with the capture.
+"""Chooses the best explanation: simulates each candidate and compares its receiver's view with the capture.
 
-Compared are quantiles of the queueing delay, the share of lost packets and the rate of each download, in the same
-definitions on both sides. The distance is the root mean square of differences, each in units of what is taken for alike
-(`SCALES`), or of what differs between seeds where that is more.
+The comparison covers quantiles of the queueing delay, the share of lost packets and the rate of each download. Both
+sides use the same definitions. The distance is the root mean square of the differences. The unit of each difference is
+the larger of its tolerance (`SCALES`) and its standard deviation between seeds.
 
 **Assumptions.** Downloads use CUBIC. Scales are choices, not estimates †.
 """
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
 SCALES = {"delay": 0.15, "loss": 0.03, "rate": 0.15}
-"""What is alike: delays and rates within 15 %, losses within 0.1 % at 0 and 0.7 % at 1 %."""
+"""Tolerances: delays and rates within 15 %, losses within 0.1 % at 0 and 0.7 % at 1 %."""
 
 SMALLEST_S = 0.005
-"""Delays below this are alike."""
+"""Delays well below this count as alike."""
 
 UNSEEN = (1, 2, 4)
-"""Downloads that the capture does not show, where the link was full and what was seen does not fill it."""
+"""Numbers of uncaptured downloads to try if the link was full and the captured traffic does not fill it."""
 
 FULL = 0.85
-"""What was seen fills the link when it is so much of the rate while packets queue."""
+"""Captured traffic fills the link from this share of the rate on, while packets queue."""
 
 CERTAIN = 0.8
-"""A family that has so much of the weight is told; with less, the alternatives are named, too."""
+"""A family with at least this weight is reported alone; with less weight, the alternatives are listed too."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Scored:
 
     Attributes:
         candidate: The explanation.
-        distance: Root mean square of differences, in units of what is alike.
+        distance: Root mean square of differences, in units of tolerance.
         weight: Its share of all weights, exp(−n·distance²/2) with n features.
     """
 
@@ -61,18 +61,18 @@ class Scored:
 
 
 Features = dict[str, tuple[float, float]]
-"""Name to value and scale."""
+"""Feature name to value and tolerance."""
 
 
 def delay_features(kind: str, raised: Numbers, found: Features) -> None:
-    """Adds quantiles of queueing delays, in seconds, to what is compared."""
+    """Adds quantiles of queueing delays, in seconds, to the compared features."""
     for part in QUANTILES:
         value = float(np.quantile(raised, part)) if len(raised) else 0.0
         found[f"{kind} {part:g}"] = (float(np.log1p(value / SMALLEST_S)), SCALES["delay"])
 
 
 def features(what: Observed) -> Features:
-    """What is compared of a capture."""
+    """Returns the compared features of a capture."""
     found: Features = {}
     probe = what.probe
     if probe is not None:
@@ -93,7 +93,7 @@ def features(what: Observed) -> Features:
 
 
 def simulated(what: Observed, path: PathSeen, one: Candidate, seed: int) -> Features:
-    """The same of a candidate's run."""
+    """Returns the same features for one run of a candidate."""
     made = scenario(what, path, one, name="candidate")
     found: Features = {}
     if what.probe is not None:
@@ -105,7 +105,7 @@ def simulated(what: Observed, path: PathSeen, one: Candidate, seed: int) -> Feat
         came = ~np.isnan(arrived)
         delay = (arrived - created)[came]
         delay_features("delay", delay - delay.min() if len(delay) else delay, found)
-        # What is on its way at the end is not lost.
+        # Packets on their way at the end are not lost.
         counted = units.numbers("counted")[chosen] > 0
         found["loss"] = (float(np.sqrt(1 - came[counted].mean())) if counted.any() else 0.0, SCALES["loss"])
         flows = results.rows("flows")
@@ -129,7 +129,7 @@ def simulated(what: Observed, path: PathSeen, one: Candidate, seed: int) -> Feat
 
 
 def distance(wanted: Features, several: list[Features]) -> tuple[float, int]:
-    """Between a capture and a candidate's runs, and of how many features."""
+    """Returns the distance between a capture and a candidate's runs, and the number of compared features."""
     terms = []
     for name, (value, scale) in wanted.items():
         values = np.asarray([one[name][0] for one in several if name in one])
@@ -140,7 +140,7 @@ def distance(wanted: Features, several: list[Features]) -> tuple[float, int]:
 
 
 def seen_share(what: Observed, path: PathSeen) -> float:
-    """What the capture shows, as a share of what the bottleneck carried while packets queued."""
+    """Returns the captured share of the bottleneck's traffic while packets queued."""
     if path.rate is None:
         return 1.0
     from fairwave.fitting.bottleneck import QUEUED_S
@@ -158,13 +158,13 @@ def seen_share(what: Observed, path: PathSeen) -> float:
 def choose(
     what: Observed, path: PathSeen, seeds: int = 3, progress: Callable[[int, int], None] | None = None
 ) -> list[Scored]:
-    """All explanations, the best first, with their weights.
+    """Returns all explanations with their weights, the best first.
 
     Args:
-        what: What was observed.
+        what: The observed path.
         path: Direct estimates.
-        seeds: Runs of each.
-        progress: Called with how many explanations were tried, and of how many.
+        seeds: Runs of each explanation.
+        progress: Called with the number of tried explanations and their total.
     """
     wanted = features(what)
     tried = candidates(path)
@@ -185,7 +185,7 @@ def choose(
 
 
 def families(scored: list[Scored]) -> dict[str, float]:
-    """Weight of each family of queues, the largest first."""
+    """Returns the weight of each family of queues, the largest first."""
     found: dict[str, float] = {}
     for one in scored:
         found[one.candidate.family] = found.get(one.candidate.family, 0.0) + one.weight

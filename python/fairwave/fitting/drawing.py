@@ -1,4 +1,4 @@
-"""A figure of a fit: queueing delay over time, as seen and as the best explanation has it, and what arrived."""
+"""Draws a fit: queueing delay over time (measured and simulated), and the rate of arrivals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw(fit: Fit, path: str | Path) -> Path:
     """Draws a fit.
 
     Args:
-        fit: What was found.
+        fit: The fit to draw.
         path: Where the figure goes; the ending chooses its format.
     """
     need("matplotlib", "report")

@@ -22,37 +22,37 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 LINKS = {"capture": "far>here", "statistics": "here>far"}
-"""The bottleneck of the scenario: toward the place of a capture, from the browser whose statistics are fitted."""
+"""Bottleneck link by kind of file: toward the capturing host, or from the browser of the statistics."""
 
 MISFIT = 2.0
-"""A best explanation that is further away than this explains little: this is said."""
+"""A best explanation at a larger distance explains little, and the fit says so in `unknown`."""
 
 PACKET = 1500
-"""Bytes of a large packet: while a queue held less, none waited for another."""
+"""Bytes of a large packet: below this queue length, no packet waited for another."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A network that explains what was seen.
+    """A network that explains the file.
 
     Attributes:
         source: The file.
-        kind: What it is: `capture` or `statistics`.
+        kind: Kind of the file: `capture` or `statistics`.
         rate: The bottleneck's rate over time, bit/s of IP.
-        buffer: Bytes of its buffer; None where no overflow was seen.
-        least_buffer: Bytes that it holds at least.
-        round_trip_s: Propagation there and back.
-        queue: The discipline that explains it best.
+        buffer: Bytes of the bottleneck's buffer; None if no overflow was seen.
+        least_buffer: Bytes that the buffer holds at least.
+        round_trip_s: Propagation delay in both directions together, in seconds.
+        queue: The discipline that explains the file best.
         families: Weight of each family of queues, the largest first.
-        random_loss: Share of packets that is lost while the queue is short; None where too few were.
-        loss_run: Their mean length of runs.
-        unseen: Transfers that were not seen and shared the bottleneck.
-        unseen_from_s: When they begin.
-        distance: Of the best explanation, in units of what is taken for alike.
-        unknown: What the file cannot tell, a sentence each.
-        notes: What the reader had to make up for.
-        scenario: The network with what was seen.
-        observed: Of a capture, what was seen.
+        random_loss: Share of packets lost while the queue is short; None if there were too few losses.
+        loss_run: Mean length of runs of these losses, in packets.
+        unseen: Number of uncaptured transfers that shared the bottleneck.
+        unseen_from_s: Begin of these transfers, in seconds.
+        distance: Distance of the best explanation, in units of tolerance.
+        unknown: Properties that the file cannot show, one sentence each.
+        notes: Repairs that the reader had to make, one sentence each.
+        scenario: The network with the captured traffic.
+        observed: The observed path, for captures only.
     """
 
     source: str
@@ -80,17 +80,17 @@ class Fit:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the most likely family of queues has so much of the weight that others need no mention."""
+        """Whether the weight of the most likely family is large enough to leave out the others."""
         return self.families[self.family] >= choosing.CERTAIN
 
     @property
     def has_queued(self) -> bool:
-        """Whether packets waited behind others, without which a file shows nothing of a buffer."""
+        """Whether packets waited behind others. Otherwise the file shows nothing of a buffer."""
         return self.buffer is not None or self.least_buffer >= PACKET
 
     @property
     def link(self) -> str:
-        """The bottleneck of the scenario, as keys name it."""
+        """The scenario's bottleneck link, as override keys name it."""
         return LINKS[self.kind]
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,14 +122,14 @@ def fit(
 
     Args:
         source: The file.
-        host: Of a capture: the address at which it was made, if not that of most packets.
-        rate: Rate of the bottleneck in bit/s, where it is known: a capture in which the link never filled cannot tell.
+        host: Address of the capturing host. Default: the address with the most packets. Captures only.
+        rate: Known rate of the bottleneck in bit/s. A capture of a link that was never full cannot show it.
         seeds: Runs of each explanation, 1 to 20.
-        progress: Called with how many explanations were tried, and of how many.
+        progress: Called with the number of tried explanations and their total.
 
     Raises:
         FileNotFoundError: There is no such file.
-        CaptureError: Nothing in it shows a path; the message says what is missing and what to do.
+        CaptureError: The file shows no path; the message names the missing data and the remedy.
         ValueError: `seeds` or `rate` is out of range.
     """
     if not 1 <= seeds <= 20:

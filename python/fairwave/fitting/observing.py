@@ -1,7 +1,7 @@
-"""What a capture says about the path toward its host: arrivals, delays, losses, round trips.
+"""Reads the path toward the capturing host from a capture: arrivals, delays, losses, round trips.
 
-Delays are relative: by how much each exceeds the least. RTP's timestamps give them to a sample; TCP's timestamps give
-round trips, whose least is the path.
+Delays are relative to the least delay. RTP timestamps give them to the accuracy of a sample. TCP timestamps give
+round trips, and the least of these counts as the propagation delay.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Transfer:
-    """A TCP connection whose data came in.
+    """A captured TCP download.
 
     Attributes:
-        flow: Whose data.
-        first_s: First segment with data.
-        last_s: Last one.
+        flow: The flow that carries the data.
+        first_s: Time of the first segment with data.
+        last_s: Time of the last segment with data.
         payload: Bytes of payload that came in.
-        segment: Bytes of payload of its largest segment.
-        delays_at_s: When segments with timestamps arrived.
-        delays_s: Their delays, with an arbitrary offset.
+        segment: Bytes of payload of the largest segment.
+        delays_at_s: Arrival times of segments with timestamps.
+        delays_s: Delays of these segments, with an arbitrary offset.
         trips_s: Round trips, in seconds.
-        holes_s: When a hole was seen: segments that another overtook, because the path had lost them.
+        holes_s: Times at which the capture shows a hole: segments that another overtook because they were lost.
         lost: Segments in these holes.
     """
 
@@ -55,15 +55,15 @@ class Observed:
 
     Attributes:
         source: The file.
-        host: The address at which it was made.
-        lasts_s: How long it lasts.
+        host: Address of the capturing host.
+        lasts_s: Duration of the capture, in seconds.
         at_s: Arrivals of all packets toward the host, in order.
-        sizes: Bytes of IP of each.
+        sizes: Bytes of IP of each packet.
         calls: Streams of RTP, speech first, by flow.
-        transfers: TCP's downloads, the largest first.
+        transfers: TCP downloads, the largest first.
         others: All other flows toward the host.
-        round_trip_s: The least round trip that was seen; None where there was none.
-        notes: What the reader had to make up for, and what was left out.
+        round_trip_s: The least captured round trip; None if the capture shows none.
+        notes: Repairs that the reader had to make, and omissions.
     """
 
     source: str
@@ -79,12 +79,12 @@ class Observed:
 
     @property
     def probe(self) -> Numbered | None:
-        """The stream whose delays are read: the one with the smallest packets."""
+        """The RTP stream whose delays count: the one with the smallest packets."""
         found = [stream for _, several in self.calls for stream in several]
         return min(found, key=lambda stream: (stream.size, stream.ssrc)) if found else None
 
     def raised(self, at_s: Numbers) -> Numbers:
-        """By how much delays exceed the least, in seconds, at these times: the most that anything saw."""
+        """Returns the excess over the least delay at these times, in seconds: the largest of all streams."""
         raised = np.zeros(len(at_s))
         for times, delays in self._delays():
             if len(times) >= 2:
@@ -103,7 +103,7 @@ class Observed:
 
 
 def holes(one: FlowPackets) -> tuple[Numbers, int]:
-    """When segments arrived behind a hole, each hole once, and how many segments the holes have."""
+    """Returns the time of each hole in the sequence numbers, and the number of segments missing in all holes."""
     expected, found, missing = None, [], 0
     segment = max(1, *one.payloads)
     for at, number, payload in zip(one.at_s, one.numbers, one.payloads, strict=True):
@@ -121,14 +121,14 @@ def holes(one: FlowPackets) -> tuple[Numbers, int]:
 
 
 def observed(seen: CapturedFlows, host: bytes | None = None) -> Observed:
-    """What `seen` says of the path toward its host.
+    """Observes the path toward the host of a capture.
 
     Args:
         seen: The capture.
-        host: The address at which it was made, if not the one of most packets.
+        host: Address of the capturing host; None for the address with the most packets.
 
     Raises:
-        CaptureError: Nothing but acknowledgements came in, or nothing at all.
+        CaptureError: The host received nothing, or only acknowledgements.
     """
     local = host or seen.local()
     toward = [one for flow, one in seen.flows.items() if flow.destination == local]
@@ -186,10 +186,10 @@ def _transfer(one: FlowPackets, back: FlowPackets | None) -> Transfer:
 
 
 def address(text: str, seen: CapturedFlows) -> bytes:
-    """An address as people write it.
+    """Parses an IP address and checks that the capture has it.
 
     Raises:
-        CaptureError: It is no address, or the capture has no packet of it; the message lists which it has.
+        CaptureError: The text is no address, or no packet goes there; the message lists the capture's addresses.
     """
     import ipaddress
 

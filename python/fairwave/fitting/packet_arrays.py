@@ -1,8 +1,8 @@
-"""Packets that a capture saw, flow by flow, as arrays: what estimates of a path are made from.
+"""Packets of a capture as arrays, flow by flow: the input of all path estimates.
 
-A capture is made at one place. Packets *toward* the place's host have crossed the path: their spacing shows the rate of
-the bottleneck, their delays its queue, missing numbers its losses. Packets *from* that host have the path before them;
-only what answers them tells about it.
+A capture is made at one place. Packets *toward* the capturing host have crossed the path. Their spacing shows the
+rate of the bottleneck, their delays show its queue, and missing numbers show its losses. Packets *from* that host have
+the path still ahead. Only the replies to them give information about it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 RTP_SHARE = 0.9
-"""A flow is RTP when so many of its packets have one version and one source, and no type that RTCP has."""
+"""A flow is RTP if this share of its packets has version 2, one source, and a type that RTCP does not have."""
 
 LEAST_RTP = 50
-"""A flow of fewer packets is not taken for RTP."""
+"""A flow of fewer packets does not count as RTP."""
 
 CLOCKS = (8_000, 16_000, 48_000, 90_000)
-"""Clock rates of RTP's timestamps, Hz (RFC 3551, RFC 7587): the one that fits the arrivals is taken."""
+"""Clock rates of RTP timestamps, Hz (RFC 3551, RFC 7587). The rate that fits the arrivals counts."""
 
 TICKS = (0.001, 0.004, 0.01)
 """Ticks of TCP's timestamps in seconds: 1 ms in current Linux and Windows, 4 and 10 ms in older kernels."""
@@ -49,15 +49,15 @@ class FlowPackets:
 
     Attributes:
         flow: Addresses, ports, protocol.
-        at_s: When each was captured, in seconds since the capture began.
-        sizes: Bytes of IP of each.
-        numbers: RTP's sequence number, or TCP's, of each; -1 where there is none.
-        stamps: RTP's timestamp of each, or TCP's TSval; -1 where there is none.
-        echoes: TCP's TSecr; -1 where there is none.
-        payloads: Bytes above UDP's or TCP's header.
-        types: RTP's payload type.
-        sources: RTP's SSRC.
-        opened_s: When TCP's SYN was captured; None where the connection is older.
+        at_s: Capture time of each packet, in seconds since the capture began.
+        sizes: Bytes of IP of each packet.
+        numbers: RTP or TCP sequence number of each packet; -1 for none.
+        stamps: RTP timestamp or TCP TSval of each packet; -1 for none.
+        echoes: TCP TSecr of each packet; -1 for none.
+        payloads: Bytes above the UDP or TCP header.
+        types: RTP payload types.
+        sources: RTP SSRCs.
+        opened_s: Capture time of the SYN; None if the connection is older than the capture.
     """
 
     flow: Flow
@@ -78,7 +78,7 @@ class FlowPackets:
 
     @property
     def kind(self) -> Literal["rtp", "tcp", "ack", "other"]:
-        """What it carries: RTP, data over TCP, acknowledgements alone, or anything else."""
+        """Kind of content: RTP, data over TCP, acknowledgements alone, or anything else."""
         if self.flow.protocol == TCP:
             return "tcp" if sum(one > 0 for one in self.payloads) > len(self.payloads) / 4 else "ack"
         if len(self.at_s) >= LEAST_RTP and self.flow.protocol == UDP:
@@ -95,9 +95,9 @@ class CapturedFlows:
 
     Attributes:
         path: The file.
-        flows: By addresses and ports.
-        lasts_s: From the first packet to the last.
-        sentences: What the reader had to make up for.
+        flows: The flows, by addresses and ports.
+        lasts_s: Time from the first packet to the last, in seconds.
+        sentences: Repairs that the reader had to make, one sentence each.
     """
 
     path: str
@@ -106,11 +106,9 @@ class CapturedFlows:
     sentences: list[str]
 
     def local(self) -> bytes:
-        """The address at which the capture was made: the one that takes part in most packets.
+        """Returns the address of the capturing host: the one that takes part in most packets.
 
-        Raises:
-            CaptureError: Two addresses do alike, as where only one pair has exchanged packets; the message says what
-                to add.
+        Between equal addresses, the one that received more bytes counts.
         """
         count: dict[bytes, int] = {}
         into: dict[bytes, int] = {}
@@ -120,21 +118,21 @@ class CapturedFlows:
             into[flow.destination] = into.get(flow.destination, 0) + one.ip_bytes
         most = max(count.values())
         best = [address for address, packets_ in count.items() if packets_ == most]
-        # Between two: the one that more bytes went to.
+        # Between equal addresses, choose the one that received more bytes.
         return max(best, key=lambda address: (into.get(address, 0), address))
 
 
 @gated("fitted capture", CaptureError)
 def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -> CapturedFlows:
-    """The packets of a capture.
+    """Reads the packets of a capture.
 
     Args:
-        path: pcap or pcapng.
-        progress: Called now and then with the bytes that are read, and the size of the file.
+        path: File in pcap or pcapng format.
+        progress: Called now and then with the number of bytes read and the size of the file.
 
     Raises:
         FileNotFoundError: There is no such file.
-        CaptureError: It is no capture, or has no packet of IP.
+        CaptureError: The file is no capture, or has no IP packet.
     """
     notes, found, begin, last = Notes(), dict[Flow, FlowPackets](), -1, 0
     for at_ns, flow, length, header, data, above in packets(path, notes, progress, "fitted capture"):
@@ -179,7 +177,7 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
 
 
 def _timestamps(data: bytes) -> tuple[int, int]:
-    """TSval and TSecr of a segment (RFC 7323 §3.2); -1 where the option is missing or was not captured."""
+    """Returns TSval and TSecr of a segment (RFC 7323 §3.2); -1 if the option is missing or was not captured."""
     at, end = 20, min((data[12] >> 4) * 4, len(data))
     while at < end:
         kind = data[at]
@@ -198,17 +196,17 @@ def _timestamps(data: bytes) -> tuple[int, int]:
 
 @dataclass
 class Numbered:
-    """Packets of one RTP stream in the order in which they were sent.
+    """Packets of one RTP stream in sending order.
 
     Attributes:
-        ssrc: Whose stream.
-        payload_type: RTP's payload type of most packets.
-        clock: Clock rate of its timestamps, Hz.
-        sent_s: When each was sampled, by its timestamp; the offset is arbitrary.
-        delay_s: Arrival minus that; the offset is arbitrary. NaN for lost packets and for all of a frame but the first.
-        lost: Which never arrived.
-        at_s: When each arrived; NaN for lost ones.
-        size: Bytes of IP in the mean.
+        ssrc: Synchronisation source.
+        payload_type: RTP payload type of most packets.
+        clock: Clock rate of the timestamps, Hz.
+        sent_s: Sampling time of each packet by its timestamp; the offset is arbitrary.
+        delay_s: `at_s` minus `sent_s`; the offset is arbitrary. NaN for lost packets and after a frame's first packet.
+        lost: True for each packet that never arrived.
+        at_s: Arrival time of each packet; NaN for lost packets.
+        size: Mean bytes of IP per packet.
     """
 
     ssrc: int
@@ -222,7 +220,7 @@ class Numbered:
 
 
 def streams(one: FlowPackets) -> list[Numbered]:
-    """The RTP streams of a flow whose clock is recognised, the one with the smallest packets first (speech)."""
+    """Returns the RTP streams of a flow with a recognised clock, smallest packets first (speech)."""
     sources = np.asarray(one.sources)
     found = []
     for ssrc in np.unique(sources[sources >= 0]).tolist():
@@ -256,7 +254,7 @@ def _stream(one: FlowPackets, ssrc: int, chosen: NDArray[np.int64]) -> Numbered 
     count = int(numbers.max()) + 1
     lost = np.ones(count, bool)
     sent, delay, arrived = (np.full(count, np.nan) for _ in range(3))
-    # Of packets that arrived twice the first counts; of a frame the first packet.
+    # The first copy of a packet counts, and the first packet of a frame.
     order = np.argsort(numbers, kind="stable")
     order = order[np.unique(numbers[order], return_index=True)[1]]
     place = numbers[order]
@@ -275,11 +273,11 @@ def _stream(one: FlowPackets, ssrc: int, chosen: NDArray[np.int64]) -> Numbered 
 
 
 def delay_samples(data: FlowPackets) -> tuple[Numbers, Numbers]:
-    """Delays of a TCP connection's data by the sender's timestamps (RFC 7323 §3): arrival minus TSval.
+    """Returns delays of a TCP connection's data by the sender's timestamps (RFC 7323 §3): arrival minus TSval.
 
     Returns:
-        When each arrived, and its delay, in seconds with an arbitrary offset. Empty where there are no timestamps or
-        their tick is not one of `TICKS`.
+        Arrival time and delay of each segment, in seconds; delays have an arbitrary offset. Empty if the segments have
+        no timestamps or their tick is not one of `TICKS`.
     """
     stamps = np.asarray(data.stamps)
     chosen = np.flatnonzero((stamps >= 0) & (np.asarray(data.payloads) > 0))
@@ -296,13 +294,13 @@ def delay_samples(data: FlowPackets) -> tuple[Numbers, Numbers]:
 
 
 def round_trips(data: FlowPackets, answers: FlowPackets) -> Numbers:
-    """Round trips of a TCP connection, as the place of the capture sees them, by timestamps (RFC 7323 §4).
+    """Measures round trips of a TCP connection at the place of the capture, by timestamps (RFC 7323 §4).
 
-    From an answer that leaves the place to the first data that echo its timestamp, and from the answer to a SYN to the
-    next packet. What the sender waits before it sends counts too; the least is the path.
+    A round trip lasts from an outgoing reply to the first data that echo its timestamp. One more lasts from the reply
+    to a SYN to the next packet. Waiting times of the sender count too, so only the least value shows the path.
 
     Returns:
-        How long each took, in seconds. Empty without the option, where the connection is older than the capture.
+        Round trips in seconds. Empty if the segments have no timestamps and the SYN was not captured.
     """
     left: dict[int, float] = {}
     for at, stamp in zip(answers.at_s, answers.stamps, strict=True):

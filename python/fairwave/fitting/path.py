@@ -1,6 +1,6 @@
-"""The path that a capture shows, by direct estimates: rate over time, buffer, losses that no queue makes.
+"""Direct estimates of a captured path: rate over time, buffer, and losses that no queue causes.
 
-These need no simulation. Which discipline the queue has, and whether unseen traffic shared it, is decided by simulation
+These estimates need no simulation. Simulation decides on the queue's discipline and on uncaptured traffic
 (`choosing`).
 """
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from fairwave.fitting.packet_arrays import Numbers
 
 TOP = 0.8
-"""A loss is at the queue's top when the delay next to it is so much of the largest one."""
+"""A loss counts as overflow if the delay next to it is at least this share of the largest delay."""
 
 LEAST_LOSSES = 3
 """Fewer losses away from a full queue give no loss model."""
 
 ASSUMED_ROUND_TRIP_S = 0.04
-"""Round trip where the capture shows none †."""
+"""Round trip to assume if the capture shows none †, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,17 @@ class PathSeen:
     """Direct estimates.
 
     Attributes:
-        rate: The bottleneck's rate over time; None where it was never full.
-        least_rate: The rate that it has at least, bit/s: the most that arrived within a second.
-        round_trip_s: Propagation there and back.
-        round_trip_known: Whether the capture shows it.
-        deepest_s: The largest queueing delay.
+        rate: The bottleneck's rate over time; None if it was never full.
+        least_rate: Lower limit of the rate, bit/s: the most bits that arrived within a second.
+        round_trip_s: Propagation delay in both directions together, in seconds.
+        round_trip_known: Whether the capture shows the round trip.
+        deepest_s: The largest queueing delay (99.9th percentile), in seconds.
         buffer: Bytes that the buffer holds, if overflows were seen.
-        least_buffer: Bytes that it holds at least.
-        overflows: Losses next to the largest delay.
-        random_loss: Share of packets that is lost while the queue is short.
-        loss_run: Their mean length of runs.
-        lost_elsewhere: How many they were.
+        least_buffer: Bytes that the buffer holds at least.
+        overflows: Number of losses next to the largest delay.
+        random_loss: Share of packets lost while the queue is short.
+        loss_run: Mean length of runs of these losses, in packets.
+        lost_elsewhere: Number of these losses.
     """
 
     rate: Steps | None
@@ -60,7 +60,7 @@ class PathSeen:
 
 
 def estimated(what: Observed) -> PathSeen:
-    """Direct estimates from what was observed."""
+    """Makes the direct estimates from an observed path."""
     ended, rates, carried = trains(what.at_s, what.sizes, what.raised(what.at_s))
     course = rate_course(ended, rates, carried, what.lasts_s)
     least = _most_within(what.at_s, what.sizes, 1.0)
@@ -90,7 +90,7 @@ def _rate_at(course: Steps, at: float) -> float:
 
 
 def _most_within(at_s: Numbers, sizes: Numbers, width: float) -> float:
-    """The most bits that arrived within one window of so many seconds, per second."""
+    """Returns the most bits per second that arrived within one window of `width` seconds."""
     if not len(at_s):
         return 0.0
     carried = np.bincount(np.floor((at_s - at_s[0]) / width).astype(np.int64), sizes)
@@ -98,7 +98,7 @@ def _most_within(at_s: Numbers, sizes: Numbers, width: float) -> float:
 
 
 def _losses(what: Observed) -> tuple[Numbers, Numbers, Numbers, Numbers, np.ndarray]:
-    """Times and raised delays of the probe's packets and of all losses; which of the probe's were lost."""
+    """Returns times and excess delays of the probe's packets and of all losses, and the probe's loss pattern."""
     probe = what.probe
     lost_at = [one.holes_s for one in what.transfers]
     times, raised, pattern = np.empty(0), np.empty(0), np.empty(0, bool)
@@ -111,7 +111,7 @@ def _losses(what: Observed) -> tuple[Numbers, Numbers, Numbers, Numbers, np.ndar
         pattern = probe.lost
         lost_at.append(times[pattern])
     at = np.sort(np.concatenate(lost_at)) if lost_at else np.empty(0)
-    # The delay shortly before a hole is seen: the largest within the last 50 ms.
+    # Delay shortly before a hole shows: the largest at 0, 20 and 50 ms before.
     around = (
         np.max([what.raised(at - back) for back in (0.0, 0.02, 0.05)], axis=0) if len(at) else np.empty(0)
     )
@@ -121,7 +121,7 @@ def _losses(what: Observed) -> tuple[Numbers, Numbers, Numbers, Numbers, np.ndar
 def _elsewhere(
     times: Numbers, raised: Numbers, lost: np.ndarray, deepest: float
 ) -> tuple[Interval | None, float, int]:
-    """Losses of the probe while the queue is short: their share, with Wilson's interval, and their runs."""
+    """Returns the probe's losses while the queue is short: share with Wilson's interval, run length and number."""
     if not len(times):
         return None, 1.0, 0
     short = raised < max(QUEUED_S, 0.2 * deepest)

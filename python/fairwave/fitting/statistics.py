@@ -1,11 +1,11 @@
-"""The path that the statistics of a browser show: getStats() once a second, or a dump of chrome://webrtc-internals.
+"""Fits a path to a browser's statistics: getStats() once a second, or a dump of chrome://webrtc-internals.
 
-Such statistics have a value per second and no packets. So rate, buffer and queue are all found by simulation: a session
-of WebRTC with the same highest rate over each candidate path, and the statistics of both compared: quantiles of the
-round trip above its least, losses, the estimate and the rate that was sent.
+Such statistics have one value per second and no packets, so simulation finds rate, buffer and queue. It runs a
+WebRTC session with the same highest rate over each candidate path. It then compares the statistics of both: quantiles
+of the round trip above its least value, losses, the bandwidth estimate and the sent rate.
 
-Three kinds of files are read: what `fairwave run --stats` writes (`{"sender": […], "receiver": […]}`), a list of what
-getStats() answered (each a table of reports or a list of them), and a dump of chrome://webrtc-internals.
+Three kinds of files can be read: output of `fairwave run --stats` (`{"sender": […], "receiver": […]}`), a list of
+getStats() results (each a table or a list of reports), and a dump of chrome://webrtc-internals.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 LEAST_SECONDS = 10
-"""Statistics of less time are not fitted."""
+"""Shortest statistics that can be fitted, in seconds."""
 
 ALLOWED = {
     "at": 1e12,
@@ -52,22 +52,22 @@ ALLOWED = {
 """The largest value of each quantity, in seconds, bit/s, bytes and packets; none is negative, except for losses."""
 
 SETTLED_S = 5
-"""So much of the beginning is left out: the session starts up."""
+"""Seconds at the beginning that are left out, because the session starts up."""
 
 QUEUES = ("drop-tail", "codel", "pie", "fq-codel")
 RATES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0)
-"""Rates that are tried, in parts of the estimate that is exceeded in a tenth of the time."""
+"""Rates to try, in units of the estimate's 90th percentile."""
 
 ABOUT = 0.5
-"""Explanations whose distances differ by less fit about as well †."""
+"""Explanations with a smaller difference in distance fit about equally well †."""
 
 ONSET_S, RAISED_S, CALM_S = 5, 0.02, 0.01
-"""Unseen traffic begins where round trips stay so much above the least for this time, after a calm beginning."""
+"""Unseen traffic begins when round trips exceed the least by `RAISED_S` for `ONSET_S` seconds, after a calm start."""
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
 
 UNSEEN = (0, 1, 3)
-"""Transfers beside the session that are tried."""
+"""Numbers of competing transfers to try."""
 
 SCALES = {"delay": 0.2, "loss": 0.03, "rate": 0.2}
 SMALLEST_S = 0.005
@@ -75,15 +75,15 @@ SMALLEST_S = 0.005
 
 @dataclass(frozen=True)
 class Seconds:
-    """Statistics of one session's sending side, a value per second; NaN where there is none.
+    """Statistics of a session's sending side, one value per second; NaN for missing values.
 
     Attributes:
-        time_s: Seconds since the first.
-        round_trip_s: Round trip.
-        available_bps: The estimate.
-        sent_bps: What was sent, headers included.
-        lost: Share of packets that the other end reports lost, within the second.
-        most_bps: The highest target of the encoders together.
+        time_s: Seconds since the first report.
+        round_trip_s: Round trip, in seconds.
+        available_bps: Bandwidth estimate, bit/s.
+        sent_bps: Sent rate with headers, bit/s.
+        lost: Share of packets that the other end reports lost within the second.
+        most_bps: Highest sum of the encoders' target rates, bit/s.
     """
 
     time_s: Numbers
@@ -100,11 +100,11 @@ class Explanation:
 
     Attributes:
         rate: Rate of the bottleneck, bit/s.
-        queue: Its discipline.
-        buffer: Bytes of its buffer.
-        unseen: Transfers over CUBIC beside the session.
-        since_s: When they begin, in seconds.
-        distance: From the statistics, in units of what is alike.
+        queue: Discipline of the bottleneck.
+        buffer: Bytes of the bottleneck's buffer.
+        unseen: Number of competing CUBIC transfers.
+        since_s: Begin of these transfers, in seconds.
+        distance: Distance from the statistics, in units of tolerance.
         weight: Its share of all weights.
     """
 
@@ -128,11 +128,11 @@ def is_statistics(path: str | Path) -> bool:
 
 @gated("statistics", CaptureError)
 def read(path: str | Path) -> Seconds:
-    """The statistics of a file.
+    """Reads the statistics of a file.
 
     Raises:
         FileNotFoundError: There is no such file.
-        CaptureError: It has no statistics of a session that sends; the message says what is missing.
+        CaptureError: The file has no statistics of a sending session; the message names the missing data.
     """
     where = Path(path)
     if not where.is_file():
@@ -158,7 +158,7 @@ def read(path: str | Path) -> Seconds:
             f"{path} has no session that sends: needed are `outbound-rtp` with `bytesSent`, and `candidate-pair` with "
             f"`currentRoundTripTime` and `availableOutgoingBitrate`, for at least {LEAST_SECONDS} s"
         )
-    # Of several connections the one that had least.
+    # Among several connections, choose the one with the least bandwidth.
     return min(
         sending, key=lambda one: float(np.nanmean(one.available_bps)) if len(one.available_bps) else 0.0
     )
@@ -174,10 +174,10 @@ def _number(value: Any) -> float:
 
 
 def checked(answers: list[Any], name: str) -> list[Any]:
-    """What getStats() answered, if its values are those of a call.
+    """Returns getStats() results after checking that their values can be those of a call.
 
     Raises:
-        ForeignFileError: A value is out of range, a pause too long, or all of it.
+        ForeignFileError: A value is out of range, or a pause or the whole session is too long.
     """
     last = first = None
     for place, row in enumerate(_rows(answers)):
@@ -198,11 +198,11 @@ NAMES = {
     "at": "timestamp (s)", "trip": "the round trip (s)", "available": "availableOutgoingBitrate", "bytes": "bytesSent",
     "packets": "packetsSent", "lost": "packetsLost", "target": "targetBitrate",
 }  # fmt: skip
-"""Members of the reports for messages."""
+"""Names of the values in messages."""
 
 
 def _rows(answers: Iterable[Any]) -> Iterator[dict[str, float]]:
-    """The values of each answer that has a time."""
+    """Yields the values of each getStats() result that has a time."""
     for answer in answers:
         row = {
             "at": np.nan,
@@ -233,7 +233,7 @@ def _rows(answers: Iterable[Any]) -> Iterator[dict[str, float]]:
 
 
 def seconds(answers: list[Any]) -> Seconds | None:
-    """Statistics per second of what getStats() answered; None where nothing is sent or it lasts too short."""
+    """Converts getStats() results to values per second; None if nothing is sent or the session is too short."""
     rows = list(_rows(answers))
     if len(rows) < LEAST_SECONDS:
         return None
@@ -258,7 +258,7 @@ def _or_zero(report: Mapping[str, Any], name: str) -> float:
 
 
 def _from_dump(peer: Mapping[str, Any], name: str) -> list[dict[str, dict[str, Any]]]:
-    """A peer connection of a dump as getStats() would have answered, once per sample."""
+    """Converts a peer connection of a dump to the form of getStats() results, one per sample."""
     stats = peer.get("stats")
     answers: list[dict[str, dict[str, Any]]] = []
     count = 0
@@ -286,7 +286,7 @@ def _from_dump(peer: Mapping[str, Any], name: str) -> list[dict[str, dict[str, A
 
 
 def features(what: Seconds) -> Features:
-    """What is compared: quantiles of the round trip, losses, and rates in each third of the session."""
+    """Returns the compared features: quantiles of the round trip, losses, and rates in each third of the session."""
     chosen = what.time_s >= min(SETTLED_S, what.time_s[-1] / 4)
     found: Features = {}
     known = ~np.isnan(what.round_trip_s)
@@ -305,7 +305,7 @@ def features(what: Seconds) -> Features:
 
 
 def scenario(what: Seconds, one: Explanation, name: str) -> Scenario:
-    """An explanation as a scenario: the session over a bottleneck."""
+    """Builds the scenario of an explanation: the session over a bottleneck."""
     trip = float(np.nanmin(what.round_trip_s))
     flows: list[dict[str, Any]] = [{
         "name": "call", "from": "here", "to": "far", "transport": "webrtc",
@@ -326,10 +326,10 @@ def scenario(what: Seconds, one: Explanation, name: str) -> Scenario:
 
 
 def onset(what: Seconds) -> float:
-    """When round trips begin to stay above the least after a calm beginning, in seconds; 0 without one."""
+    """Returns when round trips begin to stay above the least after a calm start, in seconds; 0 if they do not."""
     trips = what.round_trip_s
     raised = np.interp(what.time_s, what.time_s[~np.isnan(trips)], trips[~np.isnan(trips)]) - np.nanmin(trips)
-    # A second's value may be from before: smooth by the median of three.
+    # A value can date from the second before, so smooth with the median of three.
     middle = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(raised, 1, "edge"), 3), axis=1)
     for index in range(ONSET_S, len(middle) - ONSET_S):
         if (middle[index : index + ONSET_S] > RAISED_S).all():
@@ -344,7 +344,7 @@ def least_round_trip(what: Seconds) -> float:
 
 
 def explanations(what: Seconds, rate: float | None = None) -> list[Explanation]:
-    """All that are tried; with one rate where it is known."""
+    """Returns all explanations to try; only those of `rate` if it is given."""
     chosen = what.available_bps[~np.isnan(what.available_bps)]
     highest = float(np.quantile(chosen if len(chosen) else what.sent_bps, 0.9))
     trips = what.round_trip_s[~np.isnan(what.round_trip_s)]
@@ -367,7 +367,7 @@ def choose(
     progress: Callable[[int, int], None] | None = None,
     rate: float | None = None,
 ) -> list[Explanation]:
-    """All explanations with their weights, the best first."""
+    """Returns all explanations with their weights, the best first."""
     from fairwave.getstats import reports
 
     wanted, tried = features(what), explanations(what, rate)
@@ -394,7 +394,7 @@ def choose(
 
 
 def rate_interval(found: list[Explanation]) -> Interval:
-    """The rate of the best explanation, and the least and most of all of its family that fit about as well."""
+    """Returns the best explanation's rate, with the range of its family's explanations that fit about as well."""
     best = found[0]
     alike = [
         one.rate

@@ -1,4 +1,4 @@
-"""Live runs: a scenario's hosts as network namespaces, its links and queues as a router between them, in real time.
+"""Live runs: hosts are Linux network namespaces, and one router process carries the links and queues in real time.
 
     >>> import fairwave
     >>> from fairwave.live import live  # doctest: +SKIP
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 0.1
-"""How long it may take until Ctrl-C is heard."""
+"""Longest delay until Ctrl-C takes effect, in seconds."""
 
 
 @dataclass(frozen=True)
 class Live:
-    """What a live run left.
+    """Result of a live run.
 
     Attributes:
-        results: Tables as `fairwave run` leaves them; None when the run ended with its last command.
-        report: How true it was: rate error, release lateness, deadlines missed, processor, books.
-        statuses: Of each command, its exit status; None for one that was ended with the run.
-        troubles: What went wrong in the hosts, in words.
-        unrecorded: Why the file of all packets is not whole; None when it is, and when none was asked for.
+        results: The same tables as `fairwave run` writes; None if the run ended with its last command.
+        report: Accuracy of the run: rate error, release lateness, missed deadlines, processor load, packet books.
+        statuses: Exit status of each command; None for a command that the end of the run stopped.
+        troubles: Error messages from the hosts.
+        unrecorded: Why the packet recording is incomplete; None if it is complete or was not requested.
     """
 
     results: Results | None
@@ -55,12 +55,12 @@ class Live:
 
     @property
     def failed(self) -> bool:
-        """Whether the numbers must not be trusted, or not all packets were recorded."""
+        """Whether the numbers cannot be trusted, or the packet recording is incomplete."""
         return bool(self.broken or self.unrecorded) or not self.report["books_closed"]
 
     @property
     def broken(self) -> str | None:
-        """Which promise of accuracy was not kept, and what to change."""
+        """The broken promise of accuracy, with the remedy; None if every promise was kept."""
         broken: str | None = self.report["broken"]
         return broken
 
@@ -75,21 +75,21 @@ def live(
     recording: Path | None = None,
     laws: Sequence[Path] = (),
 ) -> Live:
-    """Makes one live run, in a process of its own.
+    """Makes one live run in a separate process.
 
     Args:
         scenario: The network and its flows.
-        seed: Of everything random in it.
-        commands: Programs that begin with the run: the host, and the command word by word. The run ends with the last.
-        flows: With the scenario's own flows; otherwise its network carries the commands' packets alone.
-        duration: How long it lasts at most, in seconds, instead of the scenario's duration.
-        recording: A file for all packets, pcapng.
+        seed: Seed of all random values of the run.
+        commands: Programs to start with the run, as host and command words. The run ends with the last of them.
+        flows: True to run the scenario's flows; False to carry only the packets of `commands`.
+        duration: Longest duration in seconds; replaces the scenario's duration.
+        recording: File for all packets (pcapng).
         laws: Files of laws that the scenario names.
 
     Raises:
-        fairwave.RunError: This is not Linux, the kernel refuses something, or the books do not close.
+        fairwave.RunError: This is not Linux, the kernel refuses a request, or the books do not close.
     """
-    # Here, as the run's own process comes by this module, and must have a single thread.
+    # Imported here: the process of the run imports this module too, and must stay single-threaded.
     from fairwave import tables as tables_
     from fairwave.runs.grid import Point, assemble_runs
     from fairwave.scenario_files import prepared
@@ -110,25 +110,25 @@ def live(
     results = None
     if raw is not None:
         made = tables_.tables(raw)
-        if "flows" in made:  # not where there is the network alone
+        if "flows" in made:  # absent if only the network runs
             made["flows"] = _drop_hidden_columns(made["flows"])
         results = assemble_runs([(Point({}, ready), seed)], [made])
     return Live(results, json.loads(report), statuses, troubles, unrecorded)
 
 
 UNTOLD = ("timeouts", "fast_retransmits")
-"""Columns of flows that say what goes on in a sender: null for the kernel's connections and for programs."""
+"""Flow columns that describe the sender's internals: null for kernel connections and for programs."""
 
 
 def _drop_hidden_columns(flows: Table) -> Table:
-    import numpy as np  # not above: it starts threads, and the process of a run must have one
+    import numpy as np  # imported here: numpy starts threads, and the process of a run must have one
 
     told = np.array([not str(one).startswith("host/") for one in flows["transport"].texts], dtype=bool)
     return flows.with_columns({name: replace(flows[name], valid=told) for name in UNTOLD})
 
 
 def missing() -> str | None:
-    """Why no live run can be made on this machine; None where one can."""
+    """Returns why this machine cannot make live runs, or None if it can."""
     from fairwave.scenario import load
 
     try:
@@ -177,7 +177,7 @@ def _run_in_process(job: dict[str, Any]) -> _Left:
             raise
     if not answer:
         raise _native.RunError(f"the live run's process ended with status {status}, and left nothing")
-    how, what = pickle.loads(answer)  # from a process of our own
+    how, what = pickle.loads(answer)  # safe: written by the process started above
     if how == "made":
         made: _Left = what
         return made
@@ -185,7 +185,7 @@ def _run_in_process(job: dict[str, Any]) -> _Left:
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:
-    """What comes until the end. It looks up now and then: a signal that another thread took wakes nobody who reads."""
+    """Yields data until end of file. Polls, because a signal that another thread takes does not interrupt a read."""
     while True:
         if select.select([stream], [], [], PATIENCE_S)[0]:
             part = os.read(stream.fileno(), 1 << 20)
@@ -195,7 +195,7 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def promise(report: dict[str, Any]) -> str:
-    """Whether the promise of accuracy was kept, in a sentence."""
+    """Says in one sentence whether the promise of accuracy was kept."""
     if report["broken"]:
         return f"The promise of accuracy was not kept: {report['broken']}."
     if report["not_judged"]:
@@ -208,7 +208,7 @@ def promise(report: dict[str, Any]) -> str:
 
 
 def accounts(report: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The report's rows for people: what, and how much."""
+    """Yields the rows of the report for display: label and value."""
 
     def number(key: str, scale: float, unit: str, digits: int = 2) -> str:
         value = report[key]

@@ -1,15 +1,15 @@
-"""A call between two baresip behind a live network: their configurations, commands and recordings.
+"""A call between two baresip programs across a live network: configurations, commands and recordings.
 
-The caller plays a file into the call, coded by G.711 (PCMU) in packets of 20 ms. The callee answers by itself and
+The caller plays a file into the call, coded with G.711 (PCMU) in packets of 20 ms. The callee accepts the call and
 sends back the sound that it receives. Its loudspeaker is its microphone (module `aubridge`), so it sends the output
-of its playout buffer, frame by frame. Both leave what they heard as files (module `sndfile`). There is no
-registration, no server and no name to be looked up: the caller dials the callee's address. Packets of speech bear the
-code point EF (`rtp_tos 184`), by which a live network's queues tell voice from other UDP.
+of its playout buffer, frame by frame. Both record their received sound in files (module `sndfile`). There is no
+registration, no server and no name lookup: the caller dials the callee's address. Packets of speech carry the
+code point EF (`rtp_tos 184`), so queues of a live network can separate voice from other UDP.
 
-Debian 12 has baresip 1.0, which puts packets in order (`jitter_buffer_delay`) and plays from a buffer. The buffer
-begins when it holds the lesser of `BUFFER_MS`. When it has run dry, it plays silence until it holds as much again. It
-discards what exceeds the greater. It follows the delay in no other way: it neither stretches nor shortens speech. Lost
-frames are concealed (module `plc`).
+Debian 12 has baresip 1.0, which reorders packets (`jitter_buffer_delay`) and plays from a buffer. Playout
+begins when the buffer holds the lower limit of `BUFFER_MS`. After it runs dry, it plays silence until it holds that
+much again. It discards audio above the upper limit. It does not adapt to the delay in any other way: it neither
+stretches nor shortens speech. Lost frames are concealed (module `plc`).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from fairwave.live.host import hand_over
 from fairwave.live.packets import RecordingError
 
 BUFFER_MS = (60, 400)
-"""The least and the greatest length of the playout buffer, in milliseconds."""
+"""Lower and upper limit of the playout buffer, in milliseconds."""
 
 ORDER_FRAMES = (1, 20)
-"""How many packets are waited for by what puts them in order, at least and at most."""
+"""Shortest and longest wait of the reordering buffer, in packets."""
 
 CODEC = "PCMU/8000/1"
 """The codec that both offer: G.711, µ law (RFC 3551)."""
 
 PORTS = (10000, 10010)
-"""Whence ports for speech are taken."""
+"""Range of UDP ports for speech."""
 
 MODULES = ("g711", "aufile", "aubridge", "sndfile", "plc")
 APPLICATIONS = ("account", "menu")
@@ -44,12 +44,12 @@ INSTALL = "on Debian and Ubuntu: apt install baresip"
 
 
 def modules() -> Path | None:
-    """The folder of baresip's modules; None where there is none."""
+    """Returns the folder of baresip's modules, or None if there is no such folder."""
     return next((Path(one) for one in _MODULE_PATHS if (Path(one) / "g711.so").is_file()), None)
 
 
 def missing() -> str | None:
-    """What is missing for a call on this machine, and how it is installed; None where nothing is."""
+    """Names the missing parts for a call on this machine and how to install them; None if the machine has all."""
     if shutil.which("baresip") is None:
         return f"there is no program baresip; {INSTALL}"
     folder = modules()
@@ -61,14 +61,14 @@ def missing() -> str | None:
 
 @dataclass(frozen=True)
 class Party:
-    """One of the two.
+    """One party of the call.
 
     Attributes:
-        name: Its user's name: letters, digits and hyphens.
-        folder: Where its configuration is, and where its recordings come to lie.
-        speaks: The file that it plays into the call, a wav file of 8 kHz, mono, 16 bits; None for what it hears.
-        dials: Whom it calls: a SIP address, in which `{to}` stands for the other host's; None for one that answers.
-        seconds: How long it runs until it hangs up and quits.
+        name: User name: letters, digits and hyphens.
+        folder: Folder of its configuration and recordings.
+        speaks: File to play into the call (WAV, 8 kHz, mono, 16 bits); None to send back the received sound.
+        dials: SIP address to call, with `{to}` for the other host's address; None for the callee.
+        seconds: Seconds until it hangs up and quits.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Party:
     seconds: int
 
     def __post_init__(self) -> None:
-        """Refuses what would break a line of a configuration."""
+        """Rejects values that would break a line of the configuration."""
         if not self.name or not all(letter.isalnum() or letter == "-" for letter in self.name):
             raise ValueError(f"the user {self.name!r}: must be letters, digits and hyphens, such as alice")
         if self.seconds < 1:
@@ -91,11 +91,11 @@ class Party:
 
     @property
     def log(self) -> Path:
-        """What it said."""
+        """Log of its standard output and errors."""
         return self.folder / "baresip.log"
 
     def files(self) -> dict[str, str]:
-        """Its configuration: name of the file to its text."""
+        """Returns its configuration: file name to text."""
         source = f"aufile,{self.speaks}" if self.speaks else "aubridge,ear"
         folder = modules() or Path(_MODULE_PATHS[0])
         lines = [
@@ -122,19 +122,19 @@ class Party:
         return {"config": "\n".join(lines) + "\n", "accounts": account + "\n", "contacts": ""}
 
     def write(self) -> None:
-        """Leaves its configuration in its folder, which is made."""
+        """Writes its configuration; creates the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, text in self.files().items():
             (self.folder / name).write_text(text, encoding="utf-8")
 
     def command(self) -> list[str]:
-        """What is run at its host, word by word; what it says goes into its log."""
+        """Returns the command to run at its host, word by word. The output goes to `log`."""
         dial = ["-e", f"/dial {self.dials}"] if self.dials else []
         words = ["baresip", "-4", "-f", str(self.folder), *dial, "-t", str(self.seconds)]
         return ["sh", "-c", 'log=$1; shift; exec "$@" >"$log" 2>&1', "sh", str(self.log), *words]
 
     def recording(self, kind: str) -> Path:
-        """What it left: `enc` what it said, `dec` what it decoded.
+        """Returns the latest recording: `enc` for the sent sound, `dec` for the decoded sound.
 
         Raises:
             RecordingError: There is none: the call was not established.
@@ -151,12 +151,12 @@ class Party:
 
 @dataclass(frozen=True)
 class Call:
-    """Who calls, and who answers.
+    """A caller and a callee.
 
     Attributes:
-        folder: Where all their files are.
+        folder: Folder of all their files.
         caller: Plays the recording.
-        callee: Says what it hears.
+        callee: Sends back the sound that it receives.
     """
 
     folder: Path
@@ -165,12 +165,12 @@ class Call:
 
     @classmethod
     def from_folder(cls, folder: Path, speech: Path, seconds: int) -> Call:
-        """A call whose files are in a folder.
+        """Creates a call with its files in `folder`.
 
         Args:
-            folder: Where; it is made.
-            speech: What the caller plays.
-            seconds: How long the caller runs, from its start; the callee runs for a second more.
+            folder: Folder of the call's files; `write` creates it.
+            speech: File that the caller plays.
+            seconds: Run time of the caller in seconds; the callee runs one second longer.
         """
         here = Path(os.path.realpath(folder))
         return cls(
@@ -180,21 +180,21 @@ class Call:
         )
 
     def transport(self) -> dict[str, object]:
-        """The flow's transport in a scenario that runs live."""
+        """Returns the flow's transport for a scenario that runs live."""
         return {"name": "host/program", "command": self.caller.command(), "serve": self.callee.command()}
 
     def write(self) -> None:
-        """Leaves both configurations, where their programs can read and write."""
+        """Writes both configurations and gives the folder to the user that runs the programs."""
         self.caller.write()
         self.callee.write()
         hand_over(self.folder)
 
     @property
     def heard(self) -> Path:
-        """What came out of the callee's playout buffer, as it said it again."""
+        """Recording of the callee's playout buffer output, as the callee sent it back."""
         return self.callee.recording("enc")
 
     @property
     def came_back(self) -> Path:
-        """What the caller decoded of it: there and back."""
+        """Recording of the returned sound, decoded by the caller: the whole round trip."""
         return self.caller.recording("dec")

@@ -1,6 +1,6 @@
 """The first process of a program in a live run: `python child.py LIBRARY ORDER`.
 
-It loads the native library and nothing else, as a program should begin at once.
+To start fast, it loads only the native library.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A live run and a simulated one of the same plan, side by side, with margins that were fixed beforehand."""
+"""Compares a live run with a simulated run of the same plan, with margins that were fixed beforehand."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SIMULATED: dict[str, dict[str, Any]] = {
     "host/reno": {"name": "tcp/sack", "preset": "linux"},
     "host/bbr": {"name": "tcp/bbr1", "preset": "linux"},
 }
-"""What is simulated beside the kernel's transports. Linux (6.18) has CUBIC's α of before RFC 9438."""
+"""Simulated transport for each kernel transport. Linux (6.18) still has CUBIC's α from before RFC 9438."""
 
 KERNEL = 2.0
-"""Margins are so many times as wide where the kernel's TCP takes part: it is not our code that sends there."""
+"""Factor on all margins if the kernel's TCP takes part, because that sender is not fairwave code."""
 
 
 @dataclass(frozen=True)
 class Margin:
-    """How far two values may be apart: a part of the simulated one, or an absolute difference, whichever is more."""
+    """Largest allowed difference: a share of the simulated value or an absolute value, whichever is larger."""
 
     part: float
     least: float
 
     def allows(self, live: float, simulated: float, wider: float = 1.0) -> bool:
-        """Whether they agree."""
+        """Whether two values agree within the margin."""
         return abs(live - simulated) <= wider * max(self.part * abs(simulated), self.least)
 
 
@@ -44,13 +44,13 @@ MOS = Margin(0.0, 0.1)
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is laid side by side: one measure of a run, None where it is not defined.
+    """One compared measure of a run.
 
     Attributes:
-        value: In the measure's unit.
-        margin: How far live and simulated may be apart.
-        scale: By which tables multiply the value.
-        unit: Of the value, times the scale.
+        value: Value in the measure's unit; None if not defined.
+        margin: Largest allowed difference between live and simulated.
+        scale: Factor on the value in tables.
+        unit: Unit of the scaled value.
     """
 
     value: float | None
@@ -61,7 +61,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Row:
-    """One measure of one group or link, live and simulated; None where it is not defined."""
+    """One measure of one group or link, live and simulated; a value is None if not defined."""
 
     what: str
     live: float | None
@@ -72,7 +72,7 @@ class Row:
 
     @property
     def cells(self) -> list[str]:
-        """As a table shows it."""
+        """Cells of the table row."""
 
         def text(value: float | None) -> str:
             return "not defined" if value is None else f"{value * self.scale:.4g} {self.unit}".rstrip()
@@ -82,12 +82,12 @@ class Row:
 
 
 def simulated(scenario: Scenario) -> Scenario:
-    """The scenario for the simulator: fairwave's transports that follow Linux replace the kernel's.
+    """Returns the scenario for the simulator, with fairwave's models of Linux TCP in place of kernel transports.
 
-    Hosts neither run fast or slow nor send late on purpose, which live ones do not either.
+    Clock skew and send jitter of the hosts are off, as in live runs.
 
     Raises:
-        fairwave.ScenarioError: A flow is what programs send, or of a controller of which there is none simulated.
+        fairwave.ScenarioError: A flow is made by programs, or its controller has no simulated counterpart.
         fairwave.RunError: The controller's parameters cannot be read from the kernel.
     """
     changes: dict[str, Any] = {"hosts.clock-skew": "0 ppm", "hosts.send-jitter": "0 s"}
@@ -103,7 +103,7 @@ def simulated(scenario: Scenario) -> Scenario:
 
 
 def _simulated(flow: str, controller: str) -> dict[str, Any]:
-    """What is simulated beside a controller of the kernel: the kernel itself knows with what one of ours was loaded."""
+    """Returns the simulated transport for a kernel controller. Parameters of `fw_` controllers come from the kernel."""
     known = SIMULATED.get(f"host/{controller}")
     if known is not None:
         return known
@@ -121,13 +121,13 @@ def _simulated(flow: str, controller: str) -> dict[str, Any]:
 
 
 def widening(scenario: Scenario) -> float:
-    """By how much margins are wider for this scenario: :data:`KERNEL` where the kernel's TCP takes part."""
+    """Returns the factor on all margins: :data:`KERNEL` if the kernel's TCP takes part, otherwise 1."""
     flows = scenario.to_dict().get("flow", [])
     return KERNEL if any(_transport(flow).startswith("host/") for flow in flows) else 1.0
 
 
 def quantities(scenario: Scenario, results: Results) -> dict[str, Quantity]:
-    """Goodput, loss and quality of each group, queueing of each link, of one run or in the mean of several."""
+    """Returns goodput, loss and MOS per group and queueing delay per link, of one run or the mean of several."""
     found = {}
     for flow in scenario.to_dict().get("flow", []):
         if flow.get("count") == 0:
@@ -147,7 +147,7 @@ def quantities(scenario: Scenario, results: Results) -> dict[str, Quantity]:
 
 
 def compared(scenario: Scenario, live: Results, other: Results) -> list[Row]:
-    """Both side by side, without measures that neither defines and without links with almost no queueing in both."""
+    """Compares all quantities. Skips measures that neither run defines and links with almost no queueing in both."""
     wider = widening(scenario)
     rows = []
     theirs = quantities(scenario, other)

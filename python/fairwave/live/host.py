@@ -1,8 +1,8 @@
-"""The process in which a live run is made: `python -m fairwave.live.host JOB RESULT`, two open descriptors.
+"""The process that makes a live run: `python -m fairwave.live.host JOB RESULT`, with two open file descriptors.
 
-It reads a job as JSON from the one and writes what came of it to the other, pickled. It has a single thread until the
-run begins, because a process that makes a user namespace must. It ends with its parent; namespaces, devices and
-programs of the run end with it.
+It reads a job as JSON from JOB and writes the pickled result to RESULT. It stays single-threaded until the run
+begins, because only a single-threaded process may create a user namespace. It ends with its parent; namespaces,
+devices and programs of the run end with it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ CHILD = Path(__file__).with_name("child.py")
 
 
 def user() -> tuple[int, int] | None:
-    """The user who called `sudo`, if any: programs run as this user."""
+    """Returns the user who called `sudo`, if any: programs run as this user."""
     if os.geteuid() != 0 or "SUDO_UID" not in os.environ:
         return None
     return _identity("SUDO_UID"), _identity("SUDO_GID")
 
 
 LARGEST_ID = 2**32 - 2
-"""The largest number of a user or group; the next one means none."""
+"""Largest number of a user or group; the next number means none."""
 
 
 def _identity(name: str) -> int:
-    """The number of a user or group that `sudo` left in the environment.
+    """Reads the number of a user or group that `sudo` put into the environment.
 
     Raises:
-        fairwave.RunError: It left none.
+        fairwave.RunError: The variable holds no such number.
     """
     said = os.environ.get(name, "")
     if not (said.isascii() and said.isdigit() and len(said) <= 10 and int(said) <= LARGEST_ID):
@@ -46,7 +46,7 @@ def _identity(name: str) -> int:
 
 
 def hand_over(folder: Path) -> None:
-    """Gives a folder and its contents to the user of the programs, so that they can write there."""
+    """Gives a folder and its contents to the user of the programs, so that programs can write there."""
     asked = user()
     if asked is not None:
         for path in (folder, *folder.rglob("*")):
@@ -59,7 +59,7 @@ def main() -> None:
     with os.fdopen(job_from, "rb") as stream:
         job = json.load(stream)
     os.set_inheritable(result_to, False)
-    # In a shell Ctrl-C is for the program that runs there; otherwise it ends this process, and all with it.
+    # With commands, Ctrl-C is for the program in the shell; otherwise it ends this process and the run.
     signal.signal(signal.SIGINT, (lambda *_: None) if job["commands"] else signal.SIG_DFL)
     try:
         asked = user()

@@ -1,9 +1,9 @@
-"""What a live run's recording says of programs' media: when each RTP packet was sent, and when it arrived.
+"""Media of programs in the recording of a live run: sending and arrival time of each RTP packet.
 
-A recording (`fairwave live … --capture`) has every packet twice, on the interface of the host that sends it and,
-where it arrives, on that of the host that receives it, by one clock. So one-way delays need no clock of the programs,
-and a packet that is on the first alone was lost. RTP is distinguished from other datagrams by its fixed header (RFC
-3550 §5.1): version 2, and a payload type that RTCP has no packet for.
+A recording (`fairwave live … --capture`) shows every sent packet on the sender's interface. If the packet arrives, the
+recording shows it again on the receiver's interface, timed by the same clock. So one-way delays need no clock of the
+programs, and a packet without the second record was lost. RTP is distinguished from other datagrams by its fixed
+header (RFC 3550 §5.1): version 2, and a payload type that RTCP has no packet for.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class RecordingError(ForeignFileError):
 
 @dataclass(frozen=True)
 class Datagram:
-    """One UDP datagram as one host had it.
+    """One UDP datagram on the interface of one host.
 
     Attributes:
         host: The host's name.
-        at_s: When, in seconds from the beginning of the run.
-        source: Address and port that sent it.
-        destination: Address and port that it is for.
-        identification: That of its IP header.
+        at_s: Time in seconds from the beginning of the run.
+        source: Address and port of the sender.
+        destination: Address and port of the receiver.
+        identification: Identification field of the IP header.
         dscp: Differentiated services code point.
         length: Bytes of the IP packet.
-        payload: What it carries.
+        payload: UDP payload.
     """
 
     host: str
@@ -64,17 +64,17 @@ class Stream:
     """One stream of RTP, in the order of its sequence numbers, from its first packet to its last.
 
     Attributes:
-        host: The name of the host that sends.
-        source: Address and port that sends.
-        destination: Address and port that receives.
-        payload_type: Of its first packet.
-        ssrc: Its synchronisation source.
-        sequence: Sequence numbers, extended beyond 16 bits, from the first packet's on.
-        timestamp: RTP's timestamps, in units of the payload's clock, extended likewise.
-        sent_s: When the sender's host sent each, in seconds from the beginning of the run.
-        arrived_s: When the receiver's host got it; NaN for what was lost, or still on its way when the run ended.
-        length: Bytes of the IP packets.
-        payload: What each carries behind the header.
+        host: Name of the sending host.
+        source: Address and port of the sender.
+        destination: Address and port of the receiver.
+        payload_type: Payload type of the first packet.
+        ssrc: Synchronisation source.
+        sequence: Sequence numbers, extended beyond 16 bits, from the first packet's number.
+        timestamp: RTP timestamps, in units of the payload's clock, extended beyond 32 bits.
+        sent_s: Sending time of each packet at the sender's host, in seconds from the beginning of the run.
+        arrived_s: Arrival time at the receiver's host; NaN for packets lost or still on their way at the end.
+        length: Bytes of each IP packet.
+        payload: RTP payload of each packet, without the header.
     """
 
     host: str
@@ -97,7 +97,7 @@ class Stream:
 
     @property
     def settled(self) -> Stream:
-        """The stream up to the last packet that arrived: the fate of later packets is unknown."""
+        """The stream up to the last packet that arrived. The fate of later packets is unknown."""
         there = np.flatnonzero(~np.isnan(self.arrived_s))
         count = int(there[-1]) + 1 if len(there) else 0
         names = ("sequence", "timestamp", "sent_s", "arrived_s", "length", "payload")
@@ -105,12 +105,12 @@ class Stream:
 
     @property
     def lost(self) -> int:
-        """How many packets were lost, of those up to the last that arrived."""
+        """Number of lost packets, counted up to the last packet that arrived."""
         return int(np.isnan(self.settled.arrived_s).sum())
 
     @property
     def runs_of_loss(self) -> list[int]:
-        """How many packets were lost in a row, each time."""
+        """Length of each run of consecutive losses, in packets."""
         lost = np.concatenate([[False], np.isnan(self.settled.arrived_s), [False]]).astype(np.int8)
         edges = np.diff(lost)
         runs: list[int] = (np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)).tolist()
@@ -118,10 +118,10 @@ class Stream:
 
 
 def datagrams(recording: Path) -> Iterator[Datagram]:
-    """Every UDP datagram of a recording, in the order of the file; fragments are left out.
+    """Yields every UDP datagram of a recording in file order, without fragments.
 
     Raises:
-        RecordingError: It is no recording of `fairwave live`.
+        RecordingError: The file is no recording of `fairwave live`.
     """
     data = read_bytes(recording, "live recording")
     names: list[str] = []
@@ -142,10 +142,10 @@ def datagrams(recording: Path) -> Iterator[Datagram]:
 
 @gated("live recording", RecordingError)
 def streams(recording: Path) -> list[Stream]:
-    """The streams of RTP that a recording has, the longest first.
+    """Returns the RTP streams of a recording, the longest first.
 
     Raises:
-        RecordingError: It is no recording of `fairwave live`.
+        RecordingError: The file is no recording of `fairwave live`.
     """
     found: dict[tuple[tuple[str, int], tuple[str, int], int], list[Datagram]] = {}
     for one in datagrams(recording):
@@ -158,12 +158,12 @@ def streams(recording: Path) -> list[Stream]:
 
 @gated("live recording", RecordingError)
 def delays(recording: Path) -> dict[tuple[str, str], NDArray[np.float64]]:
-    """From which address to which each UDP datagram took how long that arrived and is no RTP, such as RTCP; in seconds.
+    """Returns one-way delays in seconds of delivered datagrams other than RTP (such as RTCP), by address pair.
 
-    Of datagrams that are equal the first counts.
+    Among equal datagrams, only the first counts.
 
     Raises:
-        RecordingError: It is no recording of `fairwave live`.
+        RecordingError: The file is no recording of `fairwave live`.
     """
     sent: dict[tuple[object, ...], Datagram] = {}
     found: dict[tuple[str, str], list[float]] = {}
@@ -175,7 +175,7 @@ def delays(recording: Path) -> dict[tuple[str, str], NDArray[np.float64]]:
 
 
 def is_rtp(datagram: Datagram) -> bool:
-    """Whether a datagram is RTP: version 2, a payload type that is none of RTCP's packets."""
+    """Whether a datagram is RTP: version 2, and a payload type that RTCP has no packet for."""
     payload = datagram.payload
     if len(payload) < _RTP.size:
         return False
@@ -199,7 +199,7 @@ def _blocks(data: bytes, recording: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _interface(body: bytes, recording: Path) -> str:
-    """An interface's name. Its times must be counted in nanoseconds, as recordings of live runs are."""
+    """Returns an interface's name. Rejects times in units other than nanoseconds, which live runs never write."""
     name, resolution, at = "", 6, 8
     while at + 4 <= len(body):
         code, length = struct.unpack_from("<HH", body, at)
@@ -239,7 +239,7 @@ def _datagram(host: str, at_s: float, packet: bytes) -> Datagram | None:
 
 
 def _stream(key: tuple[tuple[str, int], tuple[str, int], int], several: Sequence[Datagram]) -> Stream:
-    """The stream of these datagrams: each packet is first on its sender's interface, then on its receiver's."""
+    """Builds the stream of these datagrams. Each packet appears first at its sender, then at its receiver."""
     sender = several[0].host
     sent = [one for one in several if one.host == sender]
     arrived: dict[int, float] = {}
@@ -249,7 +249,7 @@ def _stream(key: tuple[tuple[str, int], tuple[str, int], int], several: Sequence
     ):
         arrived.setdefault(number, one.at_s)
     numbers = _extended([_RTP.unpack_from(one.payload)[2] for one in sent], 16)
-    # The receiver's first packet may not be the sender's: both are counted from the same number's last 16 bits.
+    # The first received packet can differ from the first sent one: align both by the last 16 bits of the number.
     if arrived:
         apart = (numbers[0] - min(arrived)) % 65536
         shift = numbers[0] - min(arrived) - (apart if apart < 32768 else apart - 65536)
@@ -272,7 +272,7 @@ def _stream(key: tuple[tuple[str, int], tuple[str, int], int], several: Sequence
 
 
 def _extended(values: Sequence[int], bits: int) -> list[int]:
-    """Numbers of so many bits as they would be without an end: each within half a turn of the one before."""
+    """Unwraps counters of `bits` bits: each value is within half a turn of the value before."""
     turn, found = 1 << bits, list(values[:1])
     for value in values[1:]:
         step = (value - found[-1]) % turn
@@ -281,7 +281,7 @@ def _extended(values: Sequence[int], bits: int) -> list[int]:
 
 
 def _body(payload: bytes) -> bytes:
-    """What follows the fixed header, the contributing sources and the extension; padding goes."""
+    """Returns the RTP payload: without fixed header, contributing sources, extension and padding."""
     at = 12 + 4 * (payload[0] & 15)
     if payload[0] & 0x10 and len(payload) >= at + 4:
         at += 4 + 4 * int(struct.unpack_from(">H", payload, at + 2)[0])

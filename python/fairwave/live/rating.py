@@ -1,11 +1,11 @@
-"""How good a call was by what became of its packets: they are carried once more to the simulator's own receiver.
+"""Rates a call from the fates of its packets: the simulator's receiver plays them out again.
 
-The E-model, the playout buffer and the delay from mouth to ear are the simulator's (``quality``); nothing is rated
-here. A scenario of one link is written in which packet k is made at k times the packet time, lost or delayed as the
-real one was, and its table says how the call was. So a live call and a simulated one are rated by the same equations.
+The E-model, the playout buffer and the mouth-to-ear delay are the simulator's (``quality``); this module has no rating
+code. It builds a scenario of one link. Packet k is created at k packet times and is lost or delayed as in the real
+call. The result table of this run rates the call. So live and simulated calls are rated by the same equations.
 
-**Assumptions**: packets leave the sender's microphone evenly. By how much the sending program is later than even
-counts as delay, beyond the least of it.
+**Assumptions**: packets leave the sender's microphone at even intervals. Lateness of the sending program counts as
+delay, less its smallest value.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 MOST = 100_000
-"""The longest call that is rated, in packets."""
+"""Longest call that is rated, in packets."""
 
 _LINK_S = 2e-6
-"""Sending a packet takes the replayed link so long: its 200 bytes at 1 Gb/s, and a little."""
+"""Serialisation time of a packet on the replayed link, in seconds: 200 bytes at 1 Gb/s, and a little margin."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """What a receiver makes of a call.
+    """Quality of a call at the receiver.
 
     Attributes:
-        mos: Mean opinion score by the E-model; None where it is not defined.
-        r_factor: R.
+        mos: Mean opinion score by the E-model; None if not defined.
+        r_factor: Rating factor R of the E-model.
         late: Share of all packets that came too late for the playout buffer.
-        mouth_to_ear_s: Mean delay from mouth to ear, in seconds, with that buffer.
+        mouth_to_ear_s: Mean mouth-to-ear delay with that buffer, in seconds.
     """
 
     mos: float | None
@@ -51,9 +51,9 @@ def rate_stream(stream: Stream, packet_s: float = 0.02, codec: str = "g711") -> 
     """Rates a stream of RTP that carries a call.
 
     Args:
-        stream: The stream; a packet whose number was never sent is none.
-        packet_s: How much speech a packet carries, in seconds.
-        codec: The scenario language's name of its codec.
+        stream: The stream. Gaps in the sequence numbers are not counted as packets.
+        packet_s: Duration of the speech in one packet, in seconds.
+        codec: Name of the codec in the scenario language.
     """
     numbers = stream.sequence - stream.sequence[0]
     even = numbers * packet_s
@@ -67,13 +67,13 @@ def rated(
     """Rates a call by the delay of each of its packets.
 
     Args:
-        delay_s: One-way delay of every packet, in seconds, in the order in which they were made; NaN for what was lost.
-        packet_s: From one packet to the next, in seconds.
-        codec: The scenario language's name of the codec.
-        playout: The playout buffer, as scenarios write it; the language's default if not given.
+        delay_s: One-way delay of every packet in seconds, in order of creation; NaN for lost packets.
+        packet_s: Time between packets, in seconds.
+        codec: Name of the codec in the scenario language.
+        playout: The playout buffer, in the form of scenarios; None for the default.
 
     Raises:
-        ValueError: No packets, too many, or a delay that is negative.
+        ValueError: There are no packets or too many, or a delay is negative.
     """
     delay = np.asarray(delay_s, dtype=float)
     if not 1 <= len(delay) <= MOST:
@@ -88,11 +88,11 @@ def rated(
 def replayed(
     delay_s: NDArray[np.float64], packet_s: float, codec: str, playout: Mapping[str, Any] | None
 ) -> Scenario:
-    """The scenario in which each packet of a call is delayed and lost as given: by a schedule and a pattern."""
+    """Builds the scenario that delays packets by a schedule and loses packets by a pattern, as given."""
     from fairwave.scenario import load
 
     lost = np.isnan(delay_s)
-    # What is lost needs no delay of its own, and a step in between would be one in vain.
+    # Lost packets need no delay, so the schedule has no steps for them.
     kept = np.flatnonzero(~lost)
     known = delay_s[kept] if len(kept) else np.zeros(1)
     at = np.maximum((kept - 0.5) * packet_s, 0.0) if len(kept) else np.zeros(1)

@@ -1,9 +1,9 @@
-"""A WebRTC session's own statistics (getStats) next to the router's recording of the same streams.
+"""Compares a WebRTC session's statistics (getStats) with the router's recording of the same streams.
 
 Both ends write their statistics as lines of JSON, `{"at_s": 3.0, "stats": [{"type": "outbound-rtp", …}]}`, with the
 names of the W3C's *Identifiers for WebRTC's Statistics API*. Streams are recognised in the recording by their
-synchronisation source: SRTP leaves RTP's header readable. What it adds behind each packet counts among the
-recording's bytes. Losses that a session reports are of what its receiver had expected by its last report, so its
+synchronisation source, because SRTP leaves the RTP header readable. The authentication tag of SRTP counts among the
+recording's bytes. A session counts losses among the packets that its receiver had expected by its last report, so its
 numbers end a little earlier than the recording's.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairwave.live.packets import Stream
 
 CLOCKS = {"audio": 48_000, "video": 90_000}
-"""Units of RTP's timestamps per second: of Opus, whatever it codes, and of video."""
+"""Units of RTP timestamps per second: Opus has one rate for all audio bandwidths."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Row:
     Attributes:
         kind: `audio` or `video`.
         what: The quantity, with its unit.
-        said: What the session says; None where it has not said it.
-        seen: What the recording says; None where it cannot.
+        said: Value reported by the session; None if the session did not report it.
+        seen: Value from the recording; None if the recording cannot give it.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class Row:
 
     @property
     def cells(self) -> list[str]:
-        """As a table shows it."""
+        """Cells of the table row."""
 
         def text(value: float | None) -> str:
             return "not said" if value is None else f"{value:.6g}"
@@ -57,10 +57,10 @@ class Row:
 
 @gated("session", RecordingError)
 def last(path: Path) -> list[dict[str, Any]]:
-    """The last statistics that an end wrote and that tell of packets.
+    """Returns the last statistics of an end that describe an RTP stream.
 
     Raises:
-        RecordingError: There are none, or they are not such lines.
+        RecordingError: The file has none, or a line is not in this format.
     """
     if not path.is_file():
         raise RecordingError(
@@ -89,13 +89,13 @@ def compare_ends(
     streams: Sequence[Stream],
     ways: Mapping[tuple[str, str], NDArray[np.float64]],
 ) -> list[Row]:
-    """Each stream that the sender sends, as the ends saw it and as the router did.
+    """Compares each sent stream as seen by the two ends and by the router.
 
     Args:
         sender: The sending end's last statistics.
-        receiver: The receiving end's.
-        streams: Those of the recording.
-        ways: How long the recording's other datagrams took from which address to which.
+        receiver: The receiving end's last statistics.
+        streams: Streams of the recording.
+        ways: One-way delays of the recording's other datagrams, by source and destination address.
 
     Raises:
         RecordingError: A stream of the session is not in the recording.
@@ -109,7 +109,7 @@ def compare_ends(
                 f"the {kind} with synchronisation source {out['ssrc']} is not in the recording; "
                 "take the statistics and the recording of one run"
             )
-        # Who retransmits has a second stream of the kind.
+        # A sender that retransmits has a second stream of the same kind.
         inbound = next(
             (one for one in receiver if one["type"] == "inbound-rtp" and one["ssrc"] == out["ssrc"]), {}
         )
@@ -139,14 +139,14 @@ def compare_ends(
 
 
 def _ms(jitter: float | None, clock: int) -> float | None:
-    """A jitter in milliseconds: browsers say seconds, aiortc units of RTP's clock, which are whole numbers."""
+    """Converts a jitter to milliseconds: browsers report seconds, aiortc whole units of the RTP clock."""
     if jitter is None:
         return None
     return jitter / clock * 1e3 if isinstance(jitter, int) else jitter * 1e3
 
 
 def _jitter_ms(stream: Stream, clock: int) -> float:
-    """Interarrival jitter at the end (RFC 3550 §6.4.1), between packets of different timestamps, as receivers do."""
+    """Computes interarrival jitter at the end (RFC 3550 §6.4.1), only between packets of different timestamps."""
     there = ~np.isnan(stream.arrived_s)
     transit = stream.arrived_s[there] - stream.timestamp[there] / clock
     counts = np.diff(stream.timestamp[there]) != 0

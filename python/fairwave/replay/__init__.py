@@ -1,4 +1,4 @@
-"""Captures of real traffic, replayed: which flows a pcap or pcapng has, and a scenario in which they meet another link.
+"""Replays captures of real traffic: lists the flows of a pcap or pcapng file and sends them over another link.
 
 `traffic = { kind = "replay", file = "last-night.pcapng", select = "1" }` sends the packets of one flow again, with the
 times and sizes of the capture. `fairwave replay FILE` lists flows, and with `--rate` it writes a scenario with all of

@@ -1,7 +1,7 @@
 """Flows of a capture: summary, packets for the source `replay`, and losses as a pattern.
 
-A flow is one direction between two addresses and, where the protocol has them, ports. Losses are known of RTP alone,
-whose packets are numbered (RFC 3550 §5.1): what is missing was lost before the place of the capture.
+A flow is one direction between two addresses and, if the protocol has them, ports. Losses are known for RTP alone,
+because its packets are numbered (RFC 3550 §5.1). Missing packets were lost before the place of the capture.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from fairwave.patterns import Pattern
 
 MOST_PACKETS = 20_000_000
-"""A flow of more packets is not replayed: cut it with editcap."""
+"""Most packets of a replayed flow. Shorten a longer flow with editcap."""
 
 RTP_SHARE = 0.9
-"""A flow is RTP when so many of its packets have one version, one source and a type that RTCP has not."""
+"""A flow is RTP if this share of its packets has version 2, one source and a type that RTCP does not have."""
 
 
 @dataclass
@@ -36,17 +36,17 @@ class FlowSummary:
     """Summary of a flow of a capture.
 
     Attributes:
-        flow: Whose it is.
-        number: Its number, from 1, by bytes: the largest first.
-        packets: How many packets it has.
-        ip_bytes: Bytes of IP of all of them.
-        first_ns: When its first one was captured, in ns since 1970.
-        last_ns: When its last one was.
+        flow: Addresses, ports and protocol.
+        number: Number of the flow from 1, by bytes: the largest first.
+        packets: Number of packets.
+        ip_bytes: Bytes of IP of all packets.
+        first_ns: Capture time of the first packet, in ns since 1970.
+        last_ns: Capture time of the last packet, in ns since 1970.
         header: Bytes of the fixed IP header.
-        largest: Bytes above that header in its largest packet.
-        wanted: Of TCP, payload that is new: bytes that were not sent before.
-        gaps_us: When each packet was captured after the one before it, in ns, if they were asked for.
-        sizes: Bytes above the fixed IP header of each, likewise.
+        largest: Bytes above that header in the largest packet.
+        wanted: New TCP payload in bytes: without bytes that were sent before. 0 for other protocols.
+        gaps: Time since the packet before, for each packet in ns; empty if the packets were not kept.
+        sizes: Bytes above the fixed IP header, for each packet; empty if the packets were not kept.
     """
 
     flow: Flow
@@ -67,12 +67,12 @@ class FlowSummary:
 
     @property
     def name(self) -> str:
-        """As `fairwave replay` lists it."""
+        """Name of the flow in the list of `fairwave replay`."""
         return self.flow.name
 
     @property
     def lasts_s(self) -> float:
-        """From its first packet to its last, in seconds."""
+        """Time from the first packet to the last, in seconds."""
         return (self.last_ns - self.first_ns) / 1e9
 
     @property
@@ -82,11 +82,11 @@ class FlowSummary:
 
     @property
     def is_rtp(self) -> bool:
-        """Whether its packets are numbered as RTP numbers them."""
+        """Whether the flow's packets are numbered like RTP."""
         return self.packets >= 10 and self._rtp >= RTP_SHARE * self.packets
 
     def losses(self) -> Pattern | None:
-        """Which packets were lost, from the first to the last that came; None for what is not RTP."""
+        """Returns the loss pattern from the first packet to the last that arrived; None if the flow is not RTP."""
         if not self.is_rtp:
             return None
         numbers = np.asarray(self._sequence, np.int64)
@@ -109,7 +109,7 @@ class FlowSummary:
         }  # fmt: skip
 
     def text(self) -> str:
-        """Its packets as the source `replay` has them."""
+        """Returns the packets in the notation of the source `replay`."""
         if not len(self.gaps):
             raise CaptureError(f"{self.name} has no packets")
         gaps = np.frombuffer(self.gaps, np.uint64)
@@ -128,14 +128,14 @@ class FlowSummary:
 
 @dataclass
 class Capture:
-    """A capture as it was read.
+    """A capture after reading.
 
     Attributes:
         path: The file.
-        flows: Its flows, the largest first.
-        notes: What had to be made up for.
-        first_ns: When its first packet of IP was captured, in ns since 1970.
-        last_ns: When its last one was.
+        flows: Flows of the capture, the largest first.
+        notes: Repairs that the reader had to make.
+        first_ns: Capture time of the first IP packet, in ns since 1970.
+        last_ns: Capture time of the last IP packet, in ns since 1970.
     """
 
     path: str
@@ -145,10 +145,10 @@ class Capture:
     last_ns: int
 
     def find(self, select: str | None) -> FlowSummary:
-        """The flow of that number or name; the largest where none is given.
+        """Returns the flow with this number or name; without `select`, the largest flow.
 
         Raises:
-            CaptureError: There is none; the message says which there are.
+            CaptureError: There is no such flow; the message says how to list the flows.
         """
         if select is None:
             return self.flows[0]
@@ -170,16 +170,16 @@ def read(
     keep: Collection[str] | bool = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Capture:
-    """The flows of a capture.
+    """Reads the flows of a capture.
 
     Args:
         path: The capture, pcap or pcapng.
-        keep: Names of the flows whose packets are kept; True for all.
-        progress: Told now and then how many bytes have been read, and of how many.
+        keep: Names of the flows to keep packets of; True for all.
+        progress: Called now and then with the number of bytes read and the size of the file.
 
     Raises:
         FileNotFoundError: There is no such file.
-        CaptureError: It is no capture, or has no packet of IP.
+        CaptureError: The file is no capture, or has no IP packet.
     """
     notes, found = Notes(), dict[Flow, FlowSummary]()
     kept: dict[Flow, bool] = {}
@@ -228,7 +228,7 @@ def read(
 
 
 def _count_new(one: FlowSummary, data: bytes, above: int) -> None:
-    """Counts what a segment carries beyond all that was sent before it."""
+    """Counts the payload of a segment that goes beyond all earlier segments."""
     payload = above - (data[12] >> 4) * 4
     if payload <= 0:
         return
@@ -244,17 +244,17 @@ def _count_new(one: FlowSummary, data: bytes, above: int) -> None:
 
 
 def resolved(table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What must be set in a scenario so that its replays hold what their captures do.
+    """Returns the overrides that put the packets of captures into a scenario's replays.
 
     Args:
         table: The scenario as plain data.
-        folder: Where files are sought.
+        folder: Folder to search for the files.
 
     Returns:
-        Overrides; empty where no replay names a file.
+        Overrides; empty if no replay names a file.
 
     Raises:
-        CaptureError: A file is not there, is no capture, or has no such flow; the message names the key.
+        CaptureError: A file is missing, is no capture, or has no such flow; the message names the key.
     """
     laws = list(named_files(table, "replay"))
     by_file: dict[str, list[tuple[str, dict[str, Any]]]] = {}

@@ -1,9 +1,9 @@
-"""Packets of a capture, one after the other: pcap and pcapng, read as a stream.
+"""Reads the packets of a capture as a stream: pcap and pcapng.
 
-What is read: pcap (microseconds and nanoseconds, both byte orders) and pcapng (enhanced, simple and obsolete packet
-blocks, several sections and interfaces). The link may be Ethernet with any VLAN tags (IEEE 802.1Q, 802.1ad), Linux'
-cooked captures, raw IP or BSD's loopback. The network is IPv4, or IPv6 with extension headers. Fragments count to the
-flow of the first one. Of each packet nothing is kept.
+Supported are pcap (microseconds and nanoseconds, both byte orders) and pcapng (enhanced and obsolete packet blocks,
+several sections and interfaces). Simple packet blocks are rejected because they have no time. The link may be Ethernet
+with any VLAN tags (IEEE 802.1Q, 802.1ad), Linux cooked capture, raw IP or BSD loopback. The network is IPv4, or IPv6
+with extension headers. Later fragments count to the flow of the first fragment. The reader keeps no packet in memory.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BUFFER = 1 << 20
-"""Bytes that are read at once."""
+"""Bytes per read operation."""
 
 LONGEST = 1 << 24
-"""A record or block that says it is longer is taken for damage."""
+"""Largest plausible length of a record or block in bytes. A larger length means that the file is damaged."""
 
 MOST_FRAGMENTED = 4096
-"""So many packets whose fragments may still come are remembered."""
+"""Number of packets with outstanding fragments to remember."""
 
 BACKWARD_NS = 60 * 10**9
-"""A clock that goes back further than this was set: which of its times are right nobody can tell."""
+"""Largest backward step of the clock, in ns. After a larger step, nothing shows which times are right."""
 
 UDP, TCP, ICMP, ICMP6 = 17, 6, 1, 58
 PROTOCOLS = {UDP: "udp", TCP: "tcp", ICMP: "icmp", ICMP6: "icmp6", 132: "sctp", 50: "esp", 47: "gre"}
@@ -51,14 +51,14 @@ class CaptureError(ForeignFileError):
 
 
 class Flow(NamedTuple):
-    """What packets of one flow have in common.
+    """Common fields of the packets of one flow.
 
     Attributes:
         protocol: Number of the protocol above IP.
-        source: Address that sends, 4 or 16 bytes.
-        source_port: Its port; 0 where the protocol has none.
-        destination: Address that receives.
-        destination_port: Its port.
+        source: Address of the sender, 4 or 16 bytes.
+        source_port: Port of the sender; 0 if the protocol has no ports.
+        destination: Address of the receiver.
+        destination_port: Port of the receiver.
     """
 
     protocol: int
@@ -69,7 +69,7 @@ class Flow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As people write it: `udp 10.0.0.1:5004 > 10.0.0.2:6000`."""
+        """Readable form: `udp 10.0.0.1:5004 > 10.0.0.2:6000`."""
         kind = PROTOCOLS.get(self.protocol, f"ip{self.protocol}")
         source, destination = (
             _address(address, port, self.protocol in _WITH_PORTS)
@@ -89,12 +89,12 @@ class Packet(NamedTuple):
     """One packet of IP.
 
     Attributes:
-        at_ns: When it was captured, in nanoseconds since 1970.
-        flow: Whose it is.
+        at_ns: Capture time, in nanoseconds since 1970.
+        flow: Flow of the packet.
         length: Bytes of IP, header included.
         header: Bytes of the fixed IP header: 20 or 40.
-        data: What was captured from the beginning of the header above IP on; empty for later fragments.
-        above: Bytes above IP.
+        data: Captured bytes above the IP headers; empty for later fragments.
+        above: Bytes above IP in the original packet.
     """
 
     at_ns: int
@@ -107,16 +107,16 @@ class Packet(NamedTuple):
 
 @dataclass
 class Notes:
-    """What had to be made up for while a capture was read.
+    """Repairs that the reader of a capture had to make.
 
     Attributes:
-        packets: Packets read, of whatever kind.
-        ignored: Those that are not of IP, such as ARP.
+        packets: Packets read, of any kind.
+        ignored: Packets without IP, such as ARP.
         fragments: Later fragments of packets.
-        strangers: Fragments whose first one is not there; they are left out.
-        backward: Packets whose time lies before that of the one before them.
-        back_s: The furthest that one goes back, in seconds.
-        cut_off: The byte at which the file ends within a record; None if it is whole.
+        strangers: Fragments without a captured first fragment; they are left out.
+        backward: Packets with an earlier time than the packet before.
+        back_s: Largest backward step, in seconds.
+        cut_off: Byte at which the file ends within a record; None if the file is complete.
     """
 
     packets: int = 0
@@ -128,7 +128,7 @@ class Notes:
     cut_off: int | None = None
 
     def sentences(self) -> list[str]:
-        """Each as a sentence; none where there is nothing to say."""
+        """Returns one sentence for each kind of repair."""
         said = []
         if self.cut_off is not None:
             said.append(
@@ -155,7 +155,7 @@ def _count(number: int, one: str, several: str) -> str:
 
 
 def is_capture(path: str | Path) -> bool:
-    """Whether a file begins as a capture does."""
+    """Whether a file begins like a capture."""
     try:
         with Path(path).open("rb") as file:
             return file.read(4) in _MAGIC or _is_section(path)
@@ -180,18 +180,18 @@ def packets(
     progress: Callable[[int, int], None] | None = None,
     kind: Literal["capture", "fitted capture"] = "capture",
 ) -> Iterator[Packet]:
-    """Every packet of IP in a capture, in the order of the file, with times that never go back.
+    """Yields every IP packet of a capture in file order, with times that never go back.
 
     Args:
         path: The capture.
-        notes: Counts what had to be made up for.
-        progress: Told now and then how many bytes have been read, and of how many.
-        kind: For what it is read, which decides how long it may last.
+        notes: Receives the counts of repairs.
+        progress: Called now and then with the number of bytes read and the size of the file.
+        kind: Purpose of reading; it sets the longest allowed duration.
 
     Raises:
         FileNotFoundError: There is no such file.
-        CaptureError: It is no capture, or one without times, or its clock was set back.
-        ForeignFileError: It lasts too long.
+        CaptureError: The file is no capture or has no times, or its clock was set back.
+        ForeignFileError: The capture lasts too long.
     """
     where = Path(path)
     if not where.is_file():
@@ -338,7 +338,7 @@ def _pcapng(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
 
 
 def _interface(body: bytes, order: str, name: str) -> tuple[int, int, int, int]:
-    """Type of link, what a tick is in ns (as a quotient), and what is added to times."""
+    """Returns the link type, a tick's length in ns as a fraction (two numbers), and the time offset in ns."""
     if len(body) < 8:
         raise CaptureError(f"{name}: an interface is described in {len(body)} bytes; the file is damaged")
     link = struct.unpack_from(order + "H", body)[0]
@@ -358,7 +358,7 @@ def _interface(body: bytes, order: str, name: str) -> tuple[int, int, int, int]:
 
 
 def _network(link: int, data: bytes) -> int:
-    """Where IP begins; -1 where it is not IP."""
+    """Returns the offset of the IP header; -1 if the packet is not IP."""
     kind = _LINKS[link]
     if kind == "ethernet":
         at = 12
@@ -372,7 +372,7 @@ def _network(link: int, data: bytes) -> int:
     if kind == "raw":
         return 0
     if kind == "loopback":
-        # The family of addresses, in the order of whoever captured: 2 for IPv4, 10, 24, 28 or 30 for IPv6.
+        # Address family in the capturing machine's byte order: 2 for IPv4; 10, 24, 28 or 30 for IPv6.
         family = max(data[0], data[3]) if len(data) >= 4 else 0
         return 4 if family in (2, 10, 24, 28, 30) else -1
     at, place = (16, 14) if kind == "cooked" else (20, 0)
@@ -386,7 +386,7 @@ def _network(link: int, data: bytes) -> int:
 
 
 class _Header(NamedTuple):
-    """What headers of IP say: bytes of all of IP, of the headers, of the fixed one; whose it is; which fragment."""
+    """Fields of the IP headers: total, header and fixed header bytes, addresses, and fragment fields."""
 
     length: int
     header: int
@@ -402,7 +402,7 @@ class _Header(NamedTuple):
 def _ip4(data: bytes, at: int, left: int) -> _Header | None:
     if len(data) < at + 20:
         return None
-    # A length of 0 is what network cards are handed that cut packets themselves.
+    # Length 0 marks packets that the network card will segment.
     length = data[at + 2] << 8 | data[at + 3] or left
     fragment = data[at + 6] << 8 | data[at + 7]
     return _Header(

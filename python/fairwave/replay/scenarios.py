@@ -1,4 +1,4 @@
-"""A capture as a scenario: its flows over one link."""
+"""Writes the scenario that sends a capture's flows over one link."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairwave.replay.flows import Capture, FlowSummary
 
 MOST_FLOWS = 50
-"""So many flows become flows of the scenario, the largest first, where nothing else is said."""
+"""Default limit on the number of flows in the scenario. The largest flows are taken."""
 
 
 def scenario_text(
@@ -26,22 +26,23 @@ def scenario_text(
     tcp: Literal["transfer", "packets"] = "transfer",
     file: str | None = None,
 ) -> str:
-    """A scenario, as TOML, in which a capture's flows share one link.
+    """Returns a scenario, as TOML, in which a capture's flows share one link.
 
-    UDP and all else is sent again packet by packet. A flow of TCP would not have sent as it did over another link: it
-    becomes a transfer of as many new bytes, which begins when the flow did; or its packets are sent as they were.
+    UDP and all other protocols are replayed packet by packet. TCP would have sent differently over another link. So a
+    TCP flow becomes a transfer of the same number of new bytes that begins when the flow did. With `tcp="packets"`,
+    its packets are replayed too.
 
     Args:
-        capture: What was read.
-        rate: Rate of the link that all share.
-        delay: Its propagation delay, one way.
-        queue: Discipline of its queue.
-        most: So many flows are taken, the largest first.
-        tcp: What becomes of TCP.
-        file: How the scenario names the capture; its own name if left out.
+        capture: The capture.
+        rate: Rate of the shared link.
+        delay: One-way propagation delay of the link.
+        queue: Discipline of the link's queue.
+        most: Limit on the number of flows; the largest are taken.
+        tcp: Treatment of TCP flows.
+        file: Name of the capture in the scenario. Default: its file name.
 
     Raises:
-        CaptureError: Nothing of it can be sent again.
+        CaptureError: No flow can be sent again.
     """
     name = file or Path(capture.path).name
     taken = capture.flows[:most]
@@ -61,7 +62,7 @@ def scenario_text(
 
 
 def network(name: str, lasts_s: int, rate: str, delay: str, queue: str) -> list[str]:
-    """The lines of the scenario before its flows."""
+    """Returns the scenario's lines before its flows."""
     return [
         f"name = {_text(name)}",
         f'duration = "{lasts_s} s"',
@@ -85,12 +86,12 @@ def _flow(one: FlowSummary, capture: Capture, file: str, tcp: str) -> list[str]:
             f'traffic = {{ kind = "transfer", size = "{one.wanted} B" }}',
         ]
     if one.flow.protocol == TCP and tcp == "transfer":
-        # Nothing but acknowledgements: whoever sends the data has them sent again.
+        # A flow of acknowledgements only: the other direction's transfer creates them.
         return []
     most = max(one.largest, 1)
     return [
         *head,
-        # The fixed IP header; all else is in the sizes.
+        # The fixed IP header; the packet sizes include all other headers.
         f'transport = {{ name = "udp", header = "{one.header} B", max-payload = "{min(most, 65535 - one.header)} B" }}',
         f'traffic = {{ kind = "replay", file = {_text(file)}, select = {_text(one.name)} }}',
     ]
@@ -102,5 +103,5 @@ def _short(one: FlowSummary) -> str:
 
 
 def _text(value: str) -> str:
-    """A string of TOML."""
+    """Formats a TOML string."""
     return json.dumps(value, ensure_ascii=False)

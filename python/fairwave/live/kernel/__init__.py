@@ -1,8 +1,8 @@
 """Fairwave's controllers in the kernel: AIMD(α, β), Reno+γ and Reno+γ+δ for its TCP, by BPF `struct_ops`.
 
-Fairwave compiles the C source next to this module for the machine's kernel, with the kernel's types from its BTF, and
-registers it under a name that begins with ``fw_``. What was asked for stays readable there, so the kernel alone knows
-what it has.
+Fairwave compiles the C source next to this module for the machine's kernel, with the kernel's types from its BTF. It
+registers the controller under a name that begins with ``fw_``. The parameters stay readable in the kernel, so fairwave
+keeps no other record of them.
 
     >>> from fairwave.live import kernel
     >>> kernel.load("aimd", {"alpha": 0.31, "beta": 0.875})  # doctest: +SKIP
@@ -36,41 +36,41 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 HEADERS = (Path("/usr/include"), Path("/usr/local/include"))
 
 PREFIX = "fw_"
-"""Names of ours begin with it: no other controller is ever touched."""
+"""Prefix of fairwave's names. Fairwave never changes a controller without it."""
 
 NAME = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{1,12}}")
-"""A name of ours; the kernel has room for 15 bytes."""
+"""Pattern of fairwave's names; the kernel has room for 15 bytes."""
 
 MILLION = 1_000_000
 """Parameters are kept in millionths."""
 
 STRUCT_OPS = "fairwave"
-"""The name of the source's own table of functions."""
+"""Name of the table of functions in the C source."""
 
 ASKED = struct.Struct("=6I16s")
-"""What was asked for, as the source's `struct fairwave_parameters` lays it out."""
+"""Layout of the source's `struct fairwave_parameters`."""
 
 PATIENCE_S = 120.0
-"""How long a tool may take."""
+"""Longest run time of an external tool, in seconds."""
 
 NEEDED = (21,), (12, 38, 39)
 """Capabilities, one set or the other (linux/capability.h): SYS_ADMIN, or NET_ADMIN, PERFMON and BPF."""
 
 LAST_LINES = 6
-"""So much of what a tool complains of is shown."""
+"""Number of lines of a tool's error output that are shown."""
 
 
 class ParameterError(ValueError):
-    """What was asked for is not allowed; the message says what is."""
+    """A parameter or name is not allowed; the message lists the allowed values."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of a law.
+    """Range of one parameter of a law.
 
     Attributes:
-        default: When nothing is said.
-        most: It is above 0, and below this, or, where that is beyond 1, at most this.
+        default: Default value.
+        most: Upper limit. Values are above 0 and below this limit; a limit above 1 is itself allowed.
     """
 
     default: float
@@ -84,14 +84,14 @@ PARAMETERS = {
     "lower": Parameter(0.1, 1.0),
     "delta": Parameter(2.0, 100.0),
 }
-"""In the order in which the kernel keeps them: segments per round trip, or shares."""
+"""Parameters in the order of the kernel's struct: segments per round trip, or shares."""
 
 LAWS = {
     "aimd": ("alpha", "beta"),
     "gamma": ("alpha", "beta", "upper"),
     "gamma-delta": ("alpha", "beta", "upper", "lower", "delta"),
 }
-"""The laws, and what each has; `tcp/aimd`, `tcp/gamma` and `tcp/gamma-delta` have the same."""
+"""Parameters of each law, the same as for `tcp/aimd`, `tcp/gamma` and `tcp/gamma-delta`."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,10 @@ class Controller:
     """A controller of fairwave in the kernel.
 
     Attributes:
-        name: Its name there.
+        name: Name in the kernel.
         law: One of `LAWS`.
-        parameters: All of the law's.
-        number: By which the kernel knows it.
+        parameters: All parameters of the law.
+        number: The kernel's number of the controller.
     """
 
     name: str
@@ -112,17 +112,17 @@ class Controller:
 
     @property
     def simulated(self) -> dict[str, Any]:
-        """The same in virtual time: as Linux does it, by whose recovery it goes here."""
+        """The simulated counterpart: Linux's rules, with RACK recovery as the kernel uses it."""
         return {"name": f"tcp/{self.law}", "preset": "linux", "recovery": "rack", **self.parameters}
 
 
 def default_name(law: str) -> str:
-    """The default name of a law in the kernel."""
+    """Returns the default name of a law in the kernel."""
     return PREFIX + law.replace("-", "_")
 
 
 def checked(law: str, given: Mapping[str, float]) -> dict[str, float]:
-    """All parameters of a law: those given, in millionths at the finest, and the others' defaults.
+    """Returns all parameters of a law: the given ones, rounded to millionths, and defaults for the rest.
 
     Raises:
         ParameterError: There is no such law, it has no such parameter, or a value is out of range.
@@ -152,12 +152,12 @@ def checked(law: str, given: Mapping[str, float]) -> dict[str, float]:
 
 
 def available() -> list[str]:
-    """All congestion controls that the kernel has now; none elsewhere than on Linux."""
+    """Returns all congestion controls that the kernel has now; empty on systems other than Linux."""
     return AVAILABLE.read_text(encoding="utf-8").split() if AVAILABLE.exists() else []
 
 
 def missing(*, compiles: bool = True) -> str | None:
-    """Why no controller can be brought into this kernel, or, without `compiles`, seen there; None where it can."""
+    """Returns why controllers cannot be loaded (without `compiles`: listed) on this machine, or None if they can."""
     if sys.platform != "linux":
         return "it needs Linux"
     wanted, packages = [], []
@@ -178,7 +178,7 @@ def missing(*, compiles: bool = True) -> str | None:
 
 
 def _able() -> bool:
-    """Whether this process has the capabilities."""
+    """Whether this process has the capabilities that loading needs."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     found = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
     able = int(found[1], 16) if found else 0
@@ -192,13 +192,13 @@ def load(
 
     Args:
         law: One of `LAWS`.
-        parameters: Those that are not to be the defaults.
-        name: Its name there, `fw_` and at most twelve letters, digits, `_` and `-`; the law's own if left out.
-        verbose: All that compiler or verifier complain of is told, not the last lines alone.
+        parameters: Parameters that differ from the defaults.
+        name: Name in the kernel: `fw_` and at most twelve letters, digits, `_` and `-`. Default: the law's name.
+        verbose: True to show all compiler and verifier messages instead of the last lines.
 
     Raises:
         ParameterError: A name or value is not allowed.
-        fairwave.RunError: Something is missing, the name is taken, or the kernel refuses it.
+        fairwave.RunError: A tool is missing, the name is taken, or the kernel refuses the controller.
     """
     asked = checked(law, parameters or {})
     name = default_name(law) if name is None else name
@@ -233,7 +233,7 @@ _TYPES = ("btf", "dump", "file", str(BTF), "format", "c")
 
 @contextmanager
 def _memory_file(content: bytes) -> Iterator[int]:
-    """A file without a name, which the kernel removes however this process ends."""
+    """Opens a file without a name, which the kernel removes even if this process is killed."""
     file = os.memfd_create("fairwave")
     try:
         with os.fdopen(os.dup(file), "wb") as stream:
@@ -244,26 +244,26 @@ def _memory_file(content: bytes) -> Iterator[int]:
 
 
 def _path(file: int) -> str:
-    """By which a tool that has the open file finds it."""
+    """Returns the path under which a tool that inherits the open file can read it."""
     return f"/proc/self/fd/{file}"
 
 
 def _compiler(law: str, name: str, asked: Mapping[str, float], types: str) -> list[str]:
-    """A compiler that reads the kernel's types from a file and writes the object to its standard output."""
+    """Returns the command of a compiler that reads the kernel's types from a file and writes the object to stdout."""
     numbers = {one: round(asked.get(one, PARAMETERS[one].default) * MILLION) for one in PARAMETERS}
     constants = [f"-DFAIRWAVE_{one.upper()}={value}U" for one, value in numbers.items()]
     constants += [f"-DFAIRWAVE_LAW={list(LAWS).index(law)}", f'-DFAIRWAVE_NAME="{name}"']
     constants.append(f'-DFAIRWAVE_TYPES="{types}"')
-    # The kernel's types as they are told have declarations that declare nothing.
+    # The dump of the kernel's types contains declarations that declare nothing.
     flags = ["-O2", "-g", "-target", "bpf", "-Wall", "-Werror", "-Wno-missing-declarations"]
     return ["clang", *flags, *constants, "-c", str(SOURCE), "-o", "-"]
 
 
 def loaded() -> list[Controller]:
-    """Fairwave's controllers in the kernel.
+    """Lists fairwave's controllers in the kernel.
 
     Raises:
-        fairwave.RunError: It cannot be asked.
+        fairwave.RunError: The kernel cannot be queried.
     """
     why = missing(compiles=False)
     if why:
@@ -276,7 +276,7 @@ def loaded() -> list[Controller]:
     }
     names = available()
     found = {}
-    # A name may be there twice, while connections keep the older one: the later is in force.
+    # A name can occur twice while connections still use the older controller. The later one is in force.
     for one in sorted(maps, key=lambda one: int(one["id"])):
         ours = one["type"] == "array" and one.get("name", "").endswith(".rodata")
         if not ours or one.get("bytes_value") != ASKED.size or one.get("btf_id") not in types:
@@ -296,7 +296,7 @@ def unload(name: str) -> Controller:
     """Unloads a controller of fairwave from the kernel; connections that use it keep it until they end.
 
     Raises:
-        fairwave.RunError: It is none that `load` brought there, or the kernel keeps it.
+        fairwave.RunError: The controller was not loaded by `load`, or the kernel keeps it.
     """
     ours = {one.name: one for one in loaded()}
     if name not in ours:
@@ -311,7 +311,7 @@ def unload(name: str) -> Controller:
 
 
 def _asked(*words: str) -> list[dict[str, Any]]:
-    """What bpftool answers, as JSON."""
+    """Runs bpftool and returns its JSON output as a list."""
     answer = json.loads(
         _run("the kernel cannot be asked for its controllers", ["bpftool", "-j", *words], verbose=False)
     )
@@ -319,7 +319,7 @@ def _asked(*words: str) -> list[dict[str, Any]]:
 
 
 def _run(trouble: str, command: Sequence[str], *, verbose: bool, file: int | None = None) -> bytes:
-    """What a tool prints; its complaint as an error, the last lines of it unless all is wanted.
+    """Runs a tool and returns its output. An error shows the last lines of the tool's messages, or all if `verbose`.
 
     `file` is an open file that the tool reads.
     """
