@@ -93,6 +93,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         Page("commands", "Commands", "validation.pages.commands"),
         Page("codecs", "Codecs", "validation.pages.codecs", "speech"),
         Page("measures", "Measures", "validation.pages.measures", "results"),
+        Page("columns", "Columns", "validation.pages.columns", "results"),
         Page("gallery", "Gallery", "fairwave_report.gallery"),
         Page("controllers", "Controllers", "fairwave_report.controllers"),
         Page("video-fit", "Video model", "fairwave_report.video_fit", "video"),

@@ -70,7 +70,7 @@ pub struct MediaRow {
     pub packets_padding: u64,
     /// RTP packets received.
     pub packets_received: u64,
-    /// Lost media packets (no FEC, no padding), minus duplicates.
+    /// Media packets that did not arrive, minus duplicates: may be negative, as in RFC 3550.
     pub packets_lost: i64,
     /// Lost packets that FEC restored.
     pub packets_recovered: u64,

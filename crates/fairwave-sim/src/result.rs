@@ -85,7 +85,8 @@ pub struct FlowRow {
     pub transport: Arc<str>,
     /// Start time; can be in the warm-up.
     pub start_s: f64,
-    /// End time: its stop, or the end of the run.
+    /// When the flow ended: its stop, the complete delivery of a `transfer`, its beginning if it was refused, or the
+    /// end of the run.
     pub stop_s: f64,
     /// Time that the flow was active in the window.
     pub measured_s: f64,
@@ -101,7 +102,7 @@ pub struct FlowRow {
     pub units_waiting: u64,
     /// Units that had not arrived by the end of the run but could still arrive in time.
     pub units_in_flight: u64,
-    /// Payload delivered to the application, each byte once.
+    /// Payload delivered to the application, each byte once, also after the flow's stop.
     pub payload_received: u64,
     /// Payload delivered while the flow was active, divided by that time; `None` for a flow that was not active in
     /// the window. Payload delivered after the flow's stop does not count.
@@ -116,7 +117,8 @@ pub struct FlowRow {
     pub timeouts: u64,
     /// Window reductions on loss without a timeout.
     pub fast_retransmits: u64,
-    /// Time that the receiver's window limited the sender; `None` for a transport without limits.
+    /// Time for which the receiver's window limited the sender (RFC 4898, SndLimTimeRwin); TCP, and 0 for TFRC, which
+    /// has no such window.
     pub limited_receiver_s: Option<f64>,
     /// Time that the congestion window, or the rate that congestion control allows, limited the sender; `None`
     /// likewise.
@@ -142,11 +144,14 @@ pub struct FlowRow {
     pub jitter_s: Option<f64>,
     /// Largest value of that estimate.
     pub jitter_max_s: Option<f64>,
-    /// E-model rating of a voice flow with its playout buffer: 0 to 100, for wideband codecs to 129.
+    /// E-model rating of a voice flow with its playout buffer: 0 to 100 by ITU-T G.107; for wideband codecs 0 to 129 by
+    /// G.107.1, a different scale.
     pub r_factor: Option<f64>,
     /// Mean opinion score from the rating, 1 to 4.5.
     pub mos: Option<f64>,
-    /// Why a call has no rating, or a remark on its rating (see `fairwave_core::quality::call`); otherwise empty.
+    /// Empty, or why a call has no rating, or remarks on its rating: parts separated by `; `, each beginning with
+    /// `not defined:`, `extrapolated:` (values outside G.107's ranges), `assumed:` (factors that G.113 does not have)
+    /// or `wideband:`.
     pub quality_note: String,
     /// For a call: units that arrived but that its receiver did not play. For a video: units that arrived after the
     /// display of their frame. Both include `units_waiting`.
@@ -159,7 +164,7 @@ pub struct FlowRow {
     pub longest_gap_s: Option<f64>,
     /// Gaps above 0.5 s (see `fairwave_core::quality::gaps`).
     pub gaps: Option<f64>,
-    /// Time in gaps after concealment has faded to silence.
+    /// Time in gaps after their first 60 ms, when concealment has faded to silence (ITU-T G.711 Appendix I).
     pub silence_s: Option<f64>,
     /// Points of R lost to the codec.
     pub r_cost_codec: Option<f64>,
@@ -178,7 +183,9 @@ pub struct FlowRow {
     pub sender_backlog: Option<f64>,
     /// Frames of a video with a display time before the end.
     pub frames: u64,
-    /// Share of these frames with at least a decodable base layer; `None` for flows other than video.
+    /// Share of frames with at least a decodable base layer when they were shown: the layer and all its references had
+    /// arrived by then, also the frame after a B frame. A reference that arrives after it should be shown still serves
+    /// later frames.
     pub decodable_ratio: Option<f64>,
     /// Mean number of decodable layers per frame; `None` for flows other than video.
     pub decodable_layers: Option<f64>,
@@ -202,7 +209,8 @@ pub struct FateRow {
     pub group: Arc<str>,
     /// Index within the group.
     pub flow: u32,
-    /// `played` for a call, otherwise `arrived`; `late`, `dropped`, `lost`, `waiting` or `on-the-way`.
+    /// `played` in a call, else `arrived`; `late`: arrived but not played, or after its frame was shown, or useless to
+    /// its receiver; `dropped`, `lost`, `waiting`, `on-the-way`.
     pub fate: &'static str,
     /// Link that dropped, lost or holds the unit; `sender` for units in the sender; otherwise empty.
     pub place: Arc<str>,
@@ -219,7 +227,7 @@ pub struct TimelinessRow {
     pub flow: u32,
     /// The threshold.
     pub threshold_s: f64,
-    /// `gap`, `excess-gap` or `delay`.
+    /// `gap`, `excess-gap`, `delay` or `sequence`.
     pub reading: &'static str,
     /// Units received too late by this reading.
     pub delayed: u64,
@@ -234,7 +242,7 @@ pub struct PlaybackRow {
     pub group: String,
     /// Index within the group.
     pub flow: u32,
-    /// `goodput` or `buffer`.
+    /// `goodput`: the interval's goodput must exceed the share; `buffer`: the content of the playback buffer must.
     pub reading: &'static str,
     /// Share of a read that must be available.
     pub share: f64,
@@ -269,17 +277,20 @@ pub struct TransferRow {
     pub flow: u32,
     /// Number of the transfer within the flow, from 0; transfers of the warm-up count.
     pub transfer: u32,
-    /// Start or request time.
+    /// Beginning: of a file when the application handed it over, at the flow's beginning; of a page when the user
+    /// requested it.
     pub began_s: f64,
     /// Payload bytes.
     pub size: u64,
     /// Delivery time of the last byte; `None` if not delivered.
     pub ended_s: Option<f64>,
-    /// Completion time; `None` likewise.
+    /// Completion time, `ended_s` − `began_s`; `None` if unfinished. A connection's handshake counts. A page's request
+    /// counts with the propagation delay of the way back. The last acknowledgement does not count.
     pub seconds: Option<f64>,
     /// Completion time divided by the transmission time of the payload at the narrowest link's rate; `None` likewise.
     pub slowdown: Option<f64>,
-    /// `completed`, `unfinished` or `refused`.
+    /// `completed`; `unfinished` at the end of the run or flow; or `refused`, because the group had reached its limit
+    /// of simultaneous flows (`at-most`).
     pub fate: &'static str,
 }
 
@@ -288,9 +299,9 @@ pub struct TransferRow {
 pub struct CompletionRow {
     /// Name of the group.
     pub group: String,
-    /// Transfers, or arriving flows.
+    /// Files or pages, including refused ones; for flows with a random stay (`lasts`), arrivals.
     pub transfers: u64,
-    /// Completed transfers, or finished flows.
+    /// Completed transfers; for flows with a random stay, those that had left by the end.
     pub completed: u64,
     /// Transfers or flows still active at the end.
     pub unfinished: u64,
@@ -331,7 +342,8 @@ pub struct SessionRow {
     pub rate_bps: Option<f64>,
     /// Number of rate changes between consecutive segments.
     pub switches: u64,
-    /// Quality of experience of Yin et al. 2015 (Eq. 5) per segment, as a rate; `None` without any.
+    /// Quality of experience of Yin et al. 2015, Eq. 5, per segment: rates, minus their changes, minus the highest rate
+    /// for each second of stalls and start-up.
     pub experience_bps: Option<f64>,
 }
 
@@ -369,7 +381,7 @@ pub struct ConversationRow {
     pub mos: Option<f64>,
     /// Mean of both directions.
     pub mos_mean: Option<f64>,
-    /// Why there is no rating, or a remark on it; otherwise empty.
+    /// As in `flows`; remarks on one direction begin with `there:` or `back:`.
     pub quality_note: String,
 }
 
@@ -394,13 +406,15 @@ pub struct RoundTripRow {
     pub p99_s: Option<f64>,
     /// Longest.
     pub max_s: Option<f64>,
-    /// Mean without the longest 5 %.
+    /// Mean without the longest 5 % (the first ⌈0.95 n⌉ in ascending order); `responsiveness` is 60 s divided by it.
     pub trimmed_mean_s: Option<f64>,
     /// Smoothed (RFC 6298 §2) after the last sample of the run.
     pub smoothed_s: Option<f64>,
     /// Requests of the window with a known outcome; `None` for flows other than pings.
     pub requests: Option<f64>,
-    /// Requests without a response.
+    /// Requests without a reply: a queue or a wire removed the request or its reply. A request that waits or is on its
+    /// way, or has such a reply, does not count. In a live run a request is unanswered once it is older than the
+    /// longest round trip.
     pub unanswered: Option<f64>,
 }
 
@@ -415,7 +429,8 @@ pub struct OutcomeRow {
     pub score: Option<f64>,
     /// Minimum over the latency percentiles.
     pub latency: Option<f64>,
-    /// Loss score; 100 if the requirement has no loss limit.
+    /// Loss score; 100 if the requirement has no loss bound. It counts lost units; for round trips, lost requests (for
+    /// TCP, lost packets).
     pub loss: Option<f64>,
 }
 
@@ -521,7 +536,8 @@ pub struct LinkRow {
     pub utilisation: f64,
     /// Dropped packets divided by arrivals.
     pub drop_rate: f64,
-    /// Mean wait of the packets with a started transmission.
+    /// Mean wait of the packets that began transmission; for a plain FIFO the time that packets waited over those that
+    /// left (Little's law).
     pub mean_wait_s: f64,
     /// Packets with a started transmission and a mark (congestion experienced) from this queue. Earlier marks do not
     /// count.

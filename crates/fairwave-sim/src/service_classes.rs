@@ -23,7 +23,7 @@ pub struct ServiceClassRow {
     pub served: u64,
     /// Bytes on the wire of these packets.
     pub wire_served: u64,
-    /// Packets dropped by the policer.
+    /// Dropped by the policer; in `links` and `classes` they are in `dropped_early`.
     pub policed: u64,
     /// Packets forwarded by the policer with another code point.
     pub remarked: u64,
