@@ -1,13 +1,12 @@
 """Fairwave: will voice and video over this network be good?
 
 A laboratory for real-time media over best-effort networks. Describe a network and its flows in a scenario, run it
-packet by packet, and see what the receivers make of it.
+packet by packet, and see the quality at the receivers.
 
 Ask
 ---
 
-A scenario is read from a file or a text, or built from plain objects:
-
+Read a scenario from a file or a text, or build it from plain objects:
     import fairwave as fw
 
     call = fw.load("examples/contested-call.toml")
@@ -17,7 +16,7 @@ A scenario is read from a file or a text, or built from plain objects:
         flows=[fw.flow("voice", "udp", "voice", count=10), fw.flow("download", "tcp/reno", "bulk")],
     )
 
-`line.to_toml()` writes it out, `line.to_dict()` is plain data again, `line.with_overrides({"flow.voice.count": 20})`
+`line.to_toml()` writes it as TOML, `line.to_dict()` returns plain data, `line.with_overrides({"flow.voice.count": 20})`
 changes one key. Then run it, once or with ten seeds, or vary it:
 
     results = line.replicate(10)
@@ -35,15 +34,15 @@ Read
     results.flows                               # the same as a pyarrow table
 
 `"mos.voice"` is a measure of one flow group, `"mos"` of all flows, `"utilisation.r1>r2"` of a link. Every table is
-Arrow: `pl.DataFrame(results.flows)`, `duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` take it
+Arrow: `pl.DataFrame(results.flows)`, `duckdb.sql("from flows")` and `results.to_pandas("flows", arrow=True)` read it
 without copying. In a notebook scenarios, results, measures, sweeps and searches show tables. `results.save("out")`
-writes Parquet, CSV and provenance, which `fw.Results.load("out")` reads back.
+writes Parquet, CSV and provenance; `fw.Results.load("out")` reads them.
 
 Add
 ---
 
-A controller, a queue discipline, a source, a loss model or a link of your own is a class with a few methods, a
-measure a function; scenarios name them like any other:
+A custom controller, queue discipline, source, loss model or link is a class with a few methods. A custom measure is a
+function. Scenarios name them like any other:
 
     @fw.controller("mine")
     class Mine(fw.Controller): ...  # help(fw.Controller) shows one; also Discipline, Source, LossModel, …
@@ -223,7 +222,7 @@ _HOMES = {
 
 
 def _meant(name: str) -> str:
-    """What to write instead of a name that there is not, where that can be guessed."""
+    """Returns the likely correct spelling of an unknown name, if it can be guessed."""
     from difflib import get_close_matches
 
     if name in {"run", "replicate", "simulate"}:

@@ -1,12 +1,11 @@
 """Estimates before a run: load of each link, bandwidth-delay products, likely mistakes.
 
 Assumptions:
-    A round trip is propagation and the transmission of one full packet on each link of the way there; nothing
-    waits. Offered
-    load is what applications offer while they are on (silences and pauses do not lower it), on the wire for sources of
-    packets of one size, payload for video. Bulk data offers whatever the network takes; files and pages, and calls that
-    come and go, offer their mean over the run. Media sessions offer what their encoders can use at most. They are never
-    the reason why a link is called overloaded: their rate controller follows the path.
+    A round trip is propagation, plus the transmission of one full packet on each forward link, without queueing.
+    Offered load is the load of active applications: silences and pauses do not lower it. It is counted on the wire for
+    sources of packets of one size, as payload for video. Bulk data offers all that the network accepts. Files, pages
+    and arriving calls offer their mean over the run. Media sessions offer the maximum that their encoders can use. They
+    never cause the warning of an overloaded link, because their rate controller follows the path.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 TCP_SEGMENT, TCP_HEADER = 1000, 40
 LINUX_SEGMENT, LINUX_HEADER = 1448, 52
-"""Bytes of a segment's payload and headers where a scenario does not say."""
+"""Default bytes of a segment's payload and headers."""
 
 NS2_WINDOW = 64
 """The receiver's window under the presets of ns-2, segments; under others it never limits."""
@@ -33,18 +32,18 @@ SLACK = 1.02
 
 @dataclass(frozen=True)
 class LinkLoad:
-    """What a link direction is offered.
+    """Offered load of a link direction.
 
     Attributes:
         name: `from>to`.
-        rate_bps: Its rate.
+        rate_bps: Rate of the link.
         offered_bps: Peak rate of all constant-rate sources together.
         greedy: Flows of bulk data that cross it.
         flows: Flows that cross it, of both kinds.
-        round_trip_s: Mean over the flows that cross it of propagation there and back.
+        round_trip_s: Mean round-trip propagation delay of the flows that cross it.
         bdp_packets: Rate × round trip, in packets of 1000 B.
-        buffer: What its queue holds, in packets of 1000 B; None where that cannot be told.
-        yielding_bps: The part of `offered_bps` of media sessions, which send less where the path carries less.
+        buffer: Capacity of its queue, in packets of 1000 B; None if unknown.
+        yielding_bps: Share of media sessions in `offered_bps`. They send less if the path carries less.
     """
 
     name: str
@@ -64,7 +63,7 @@ class LinkLoad:
 
     @property
     def steady_bps(self) -> float:
-        """What is offered whatever the path carries."""
+        """Offered load that does not adapt to the path."""
         return self.offered_bps - self.yielding_bps
 
     @property
@@ -75,12 +74,12 @@ class LinkLoad:
 
 @dataclass(frozen=True)
 class Advice:
-    """What is known of a scenario before it is run.
+    """Estimates for a scenario before it runs.
 
     Attributes:
         links: Link directions that data crosses, the most loaded first.
-        mistakes: What is probably not meant, in words with numbers.
-        cost: What a run costs at the most.
+        mistakes: Likely mistakes, in words with numbers.
+        cost: Upper limit of the cost of a run.
     """
 
     links: Sequence[LinkLoad]
@@ -154,14 +153,14 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
 
 
 def yields(flow: Mapping[str, Any]) -> bool:
-    """Whether a planned flow is a media session whose rate controller follows the path."""
+    """Whether a planned flow is a media session with a rate controller that follows the path."""
     control = flow["transport"].get("control", "gcc")
     name = control.get("name") if isinstance(control, dict) else control
     return flow["traffic"].get("kind") == "media" and name != "fixed"
 
 
 def refusal(plan: Mapping[str, Any]) -> str:
-    """Why a run of a plan is refused: media without an encoder, or an encoder without media; empty where it is not."""
+    """Why a run of a plan is refused: media without an encoder, or an encoder without media. Empty if it is not."""
     for flow in plan["flows"]:
         is_media, transport = flow["traffic"].get("kind") == "media", flow["transport"].get("name")
         if is_media and transport != "webrtc":
@@ -338,7 +337,7 @@ def _check_window(
     trip: float,
     tightest: LinkLoad,
 ) -> list[str]:
-    """Whether the receiver's window holds a flow below its part of the tightest link, or below what it offers."""
+    """Warns if the receiver's window limits a flow below its share of the tightest link, or below its offered rate."""
     window = transport.get("receiver-window")
     preset = transport.get("preset", "linux")
     if window is None and preset.startswith("ns2"):

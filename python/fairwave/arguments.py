@@ -1,4 +1,4 @@
-"""Arguments of the Python API: a wrong one is answered with what is allowed and what to write instead."""
+"""Checks the arguments of the Python API; the message for a wrong one lists the allowed values and a remedy."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ MEANT = {
     "vary": "over",
     "workers": "threads",
 }
-"""Arguments by the names that users try, and what they are called here."""
+"""Argument names that users try, with the names in fairwave."""
 
 
 def checked(call: Callable[P, R]) -> Callable[P, R]:
-    """A function that answers arguments which do not fit with those that do."""
+    """Wraps a function so that a wrong argument raises an error with the allowed ones."""
 
     @functools.wraps(call)
     def checking(*given: P.args, **named: P.kwargs) -> R:
@@ -128,7 +128,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Measure": ("a measure", lambda value: hasattr(value, "compute")),
     "Keep": ("a folder of runs, as fairwave.runs.keeping.Folder('out')", lambda value: hasattr(value, "get")),
 }
-"""What annotations ask for: in words, and whether a value is one."""
+"""For each annotation: description of the expected value, and the check of a value."""
 
 
 def _find_wrong_type(
@@ -183,10 +183,10 @@ LARGEST_SEED = 2**63 - 1
 
 
 def check_seed(seed: int) -> None:
-    """Refuses what is no seed.
+    """Rejects a value that is not a seed.
 
     Raises:
-        TypeError: It is no whole number.
+        TypeError: It is not a whole number.
         ValueError: It is negative, or too large for the tables.
     """
     if not isinstance(seed, SupportsIndex) or isinstance(seed, bool):

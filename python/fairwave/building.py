@@ -1,7 +1,7 @@
-"""Scenarios from plain objects: the language's own tables, as dictionaries that keywords make.
+"""Builds scenarios from plain objects: keyword arguments make the tables of the scenario language.
 
-Nothing here knows what the language holds: keys are the scenario's, an underscore standing for the hyphen, and the
-scenario is checked as if it had been read from a file. `Scenario.to_dict` gives the same tables back.
+This module does not know the keys of the language. They are the scenario's keys, with an underscore for the hyphen,
+and the scenario is checked like a file. `Scenario.to_dict` returns the same tables.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def build(
     topology: Mapping[str, Any] | str | None = None,
     **more: Any,
 ) -> Scenario:
-    """A scenario from plain objects.
+    """Builds a scenario from plain objects.
 
     Args:
-        name: What reports call it.
+        name: Name in reports.
         duration: Simulated time, as text with a unit: `"60 s"`.
         flows: Groups of flows, as `flow` makes them.
         links: Links, as `link` makes them.
         topology: A network by name, or its table.
-        more: Further keys of the frame, an underscore for the hyphen: `warmup="5 s"`, `preset="ns2"`,
+        more: Further top-level keys, an underscore for the hyphen: `warmup="5 s"`, `preset="ns2"`,
             `record={"bin": "1 s"}`, `event=[{"at": "20 s", "link": "r1>r2", "rate": "500 kb/s"}]`.
 
     Raises:
-        fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
+        fairwave.ScenarioError: The scenario is wrong; the message gives the place and the remedy.
     """
     table: Table = {"name": name, "duration": duration, **_hyphenated(more)}
     if topology is not None:
@@ -60,13 +60,13 @@ def build(
 def flow(
     name: str, transport: str | Mapping[str, Any], traffic: str | Mapping[str, Any], **more: Any
 ) -> Table:
-    """A group of flows.
+    """Makes a group of flows.
 
     Args:
-        name: Of the group; its flows are `name[0]`, `name[1]`, …
+        name: Name of the group; its flows are `name[0]`, `name[1]`, …
         transport: `"udp"`, `"tcp/vegas"`, …, or a table with parameters: `{"name": "tcp/vegas", "alpha": 2}`.
         traffic: `"voice"`, `"bulk"`, …, or a table with parameters: `{"kind": "cbr", "rate": "1 Mb/s"}`.
-        more: Further keys, an underscore for the hyphen; a trailing one for words of Python's own: `count=10`,
+        more: Further keys, an underscore for the hyphen; a trailing one for Python's keywords: `count=10`,
             `from_="phone"`, `to="peer"`, `timely=["150 ms", "300 ms"]`, `sink_access={"loss": …}`.
     """
     return {"name": name, "transport": transport, "traffic": traffic, **_hyphenated(more)}

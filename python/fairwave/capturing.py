@@ -1,9 +1,9 @@
-"""What a run's packets looked like: pcapng captures for Wireshark and its kin, and patterns of loss.
+"""Captures of a run's packets: pcapng files for Wireshark and similar tools, qlog, and patterns of loss.
 
-One run is made again with observers, which do not change it. Packets get the bytes that their protocols would have:
-IPv4, UDP or TCP with options, ICMP echo, RTP and RTCP. Payload is not written unless asked for. Calls begin and end
-with SIP, by which Wireshark knows their RTP; these messages are written and not simulated. TFRC, RAP and DVRC are
-fairwave's own layouts above UDP; `lua()` names a dissector of theirs.
+Fairwave repeats one run with observers, which do not change it. Packets get the bytes of their protocols: IPv4, UDP or
+TCP with options, ICMP echo, RTP and RTCP. Payload is written only on request. Calls begin and end with SIP, so that
+Wireshark recognises their RTP. These SIP messages are written but not simulated. TFRC, RAP and DVRC use fairwave's
+layouts above UDP; `lua()` names a dissector for them.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class CapturedFile:
 
 @dataclass(frozen=True)
 class CaptureOutcome:
-    """What looking on left.
+    """Files that the observers wrote.
 
     Attributes:
-        digest: Of the run: that of the same run without anybody looking on.
+        digest: Digest of the run; the same as without observers.
         captures: Captures, in the order of their files' first mention.
-        patterns: Patterns of loss: those of links first.
+        patterns: Patterns of loss; those of links come first.
     """
 
     digest: str
@@ -69,25 +69,25 @@ def capture(
     speech: NDArray[np.int16] | None = None,
     sip: bool = True,
 ) -> CaptureOutcome:
-    """Makes one run and writes what was seen at some places.
+    """Makes one run and writes the packets at some places.
 
     Args:
-        scenario: What is run.
-        captures: Where (`link:r1>r2` what a link transmits, `drops:r1>r2` what its queue drops, `host:NODE` what a node
-            sends and receives) and into which pcapng file; `*` for all. Places with the same file share it, each as an
-            interface.
-        patterns: Where (`link:r1>r2`, `flow:voice[0]`) and into which file, in the format that its name asks for: see
+        scenario: The scenario to run.
+        captures: Pairs of place and pcapng file. Places: `link:r1>r2` (packets that a link transmits), `drops:r1>r2`
+            (packets that its queue drops), `host:NODE` (packets that a node sends and receives); `*` for all. Places
+            with the same file share it, each as an interface.
+        patterns: Pairs of place (`link:r1>r2`, `flow:voice[0]`) and file. The file's name selects the format: see
             `fairwave.patterns`.
-        seed: Of the run.
-        payload: Payload is written, too: zeros, and in calls by G.711 what they say.
-        speech: What calls by G.711 say, with `payload`: samples of 16 bits, 8000 per second. It begins again when it
+        seed: Seed of the run.
+        payload: Also write payload: zeros, and for G.711 calls the speech.
+        speech: Speech of G.711 calls, with `payload`: samples of 16 bits, 8000 per second. It repeats when it
             ends. Zeros when None.
         sip: Each call begins and ends with SIP, so that other programs know its RTP.
 
     Raises:
-        fairwave.ScenarioError: It cannot be planned.
+        fairwave.ScenarioError: The scenario cannot be planned.
         fairwave.RunError: The run failed.
-        ValueError: A place is unknown; the message says which there are.
+        ValueError: A place is unknown; the message lists the places.
         OSError: A file cannot be written.
     """
     from fairwave import patterns as patterns_
@@ -118,21 +118,21 @@ def capture(
 def qlog(
     scenario: Scenario, folder: str | Path, flows: Sequence[str] = ("*",), *, seed: int = 1
 ) -> list[CapturedFile]:
-    """Makes one run and writes what its senders do as qlog, a file per flow, which qvis reads.
+    """Makes one run and writes the actions of its senders as qlog, one file per flow, for qvis.
 
     Args:
-        scenario: What is run.
-        folder: Where the files go: `up-0.qlog` for `up[0]`. It is made.
-        flows: Which flows: `up` for a group of one, `up[0]`, `*` for all.
-        seed: Of the run.
+        scenario: The scenario to run.
+        folder: Folder of the files: `up-0.qlog` for `up[0]`. It is created.
+        flows: The flows: `up` for a group of one, `up[0]`, `*` for all.
+        seed: Seed of the run.
 
     Returns:
-        Each file, and how many events it has.
+        Each file with its number of events.
 
     Raises:
         fairwave.ScenarioError: The scenario cannot be planned.
         fairwave.RunError: The run failed.
-        ValueError: A flow is unknown; the message says which there are.
+        ValueError: A flow is unknown; the message lists the flows.
         OSError: A file cannot be written.
     """
     from fairwave.folders import check_way
@@ -163,11 +163,11 @@ def check(
     *,
     seed: int = 1,
 ) -> None:
-    """Refuses what `capture` could not do, without a run. Arguments as for `capture`.
+    """Rejects arguments that `capture` would reject, without a run. Arguments as for `capture`.
 
     Raises:
         fairwave.ScenarioError: The scenario cannot be planned.
-        ValueError: A place is unknown, or a file cannot be one; the message says what to write.
+        ValueError: A place is unknown, or a file cannot be written there; the message gives the remedy.
     """
     from fairwave.scenario_files import prepared
 

@@ -1,13 +1,13 @@
-"""Runs on other machines: those that a Dask scheduler has workers on.
+"""Runs simulations on the workers of a Dask scheduler.
 
-Within `on(address)` every run that is asked for, by whatever question, is made by the scheduler's workers. A run is a
-pure function of scenario and seed, so the results are the same bytes as those of one machine. Fairwave refuses workers
-with another build of fairwave, because their results might differ. A worker that dies loses the runs it was making,
-which others make again. Runs are kept here as they come back, so that an interrupted command goes on.
+Within `on(address)`, the scheduler's workers make every run. A run is a pure function of scenario and seed, so the
+results have the same bytes as on one machine. Fairwave refuses workers with another build of fairwave, because their
+results might differ. If a worker dies, other workers repeat its unfinished runs. Finished runs are stored on this
+machine as they arrive, so you can resume an interrupted command.
 
-The workers must know your own laws in Python: `dask worker ADDRESS --preload my_laws.py`.
+The workers must load your custom laws: `dask worker ADDRESS --preload my_laws.py`.
 
-Start one with `dask scheduler`, and on each machine `dask worker ADDRESS`; both come with `fairwave[cluster]`.
+Start a cluster with `dask scheduler`, and on each machine `dask worker ADDRESS`. Both come with `fairwave[cluster]`.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from fairwave.runs.replication import Job
 
 PATIENCE = 30.0
-"""Seconds that a scheduler has to answer, and then to have a worker."""
+"""Time limit for the scheduler's first reply, and then for its first worker, in seconds."""
 
 CLOSING = 5.0
 """Seconds that the end of the connection may take."""
 
 AHEAD = 3
-"""So many tasks per worker's thread are handed over at once: enough to keep it busy, few enough to be called off."""
+"""Tasks per worker thread that are submitted ahead: enough to keep it busy, few enough to cancel."""
 
 MOST_PER_TASK = 32
-"""At most so many runs travel together: a scheduler takes about a millisecond for a task, as long as a short run."""
+"""Largest number of runs per task. A scheduler needs about 1 ms per task, as long as a short run."""
 
 WORKERS_LAWS = (
     "start every worker with `dask worker ADDRESS --preload my_laws.py`, with the file that --laws names here"
@@ -57,11 +57,11 @@ class Unsuitability(str):
 
 
 class ClusterError(ConnectionError):
-    """A scheduler that does not answer, or workers that cannot be used; the message says what to do."""
+    """A scheduler that does not respond, or unusable workers; the message gives the remedy."""
 
 
 class ClusterLostError(ClusterError):
-    """A scheduler that answered and no longer does. Runs that had ended are kept where a folder keeps them."""
+    """A scheduler that stopped responding. Completed runs remain in the results folder, if there is one."""
 
 
 _executor: list[Callable[[], Executor]] = []
@@ -69,13 +69,13 @@ _executor: list[Callable[[], Executor]] = []
 
 @contextmanager
 def on(address: str) -> Iterator[None]:
-    """Has all runs within the block made by the workers of a Dask scheduler.
+    """Makes all runs within the block on the workers of a Dask scheduler.
 
     Args:
-        address: Of the scheduler: `tcp://host:8786`, or `host:8786`.
+        address: Address of the scheduler: `tcp://host:8786`, or `host:8786`.
 
     Raises:
-        ClusterError: Nobody answers there, there are no workers, they have another build of fairwave, or Dask's
+        ClusterError: The address does not respond, there are no workers, they have another build of fairwave, or Dask's
             scheduler is not installed here.
     """
     distributed = need("distributed", "cluster", ClusterError)
@@ -96,10 +96,10 @@ def on(address: str) -> Iterator[None]:
 
 
 def _ask(address: str) -> None:
-    """Makes sure that a scheduler answers: Dask's client waits without end for a port that is open and silent.
+    """Checks that a scheduler responds. Dask's client would wait forever for an open port that stays silent.
 
     Raises:
-        ClusterError: None answers there.
+        ClusterError: No scheduler responds.
     """
     distributed = need("distributed", "cluster", ClusterError)
 
@@ -135,7 +135,7 @@ def _unreachable(address: str, error: BaseException) -> ClusterError:
 
 @contextmanager
 def _closing(client: Any) -> Iterator[None]:
-    """Closes a client at the end, whose scheduler may be gone by then."""
+    """Closes the client at the end, even if the scheduler is already gone."""
     try:
         yield
     finally:
@@ -145,7 +145,7 @@ def _closing(client: Any) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keeps Dask from logging that the scheduler was lost, which we say ourselves."""
+    """Silences Dask's log of a lost scheduler; fairwave reports it."""
     logs = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     before = [log.level for log in logs]
     for log in logs:
@@ -159,7 +159,7 @@ def _quiet() -> Iterator[None]:
 
 @contextmanager
 def _rewording_errors(address: str) -> Iterator[None]:
-    """Says in words what Dask raises when its scheduler is lost."""
+    """Turns Dask's exceptions for a lost scheduler into `ClusterLostError`."""
     from distributed.client import ClosedClientError
     from distributed.comm.core import CommClosedError
 
@@ -170,7 +170,7 @@ def _rewording_errors(address: str) -> Iterator[None]:
 
 
 def lost(address: str = "") -> ClusterLostError:
-    """The error for a scheduler that no longer answers."""
+    """Returns the error for a scheduler that stopped responding."""
     where = f"the Dask scheduler at {address}" if address else "the Dask scheduler"
     return ClusterLostError(
         f"{where} no longer answers: it ended, or the network to it failed; start it and its workers again"
@@ -183,7 +183,7 @@ def executor() -> Executor | None:
 
 
 def _check(client: Any, address: str) -> None:
-    """Refuses a cluster without workers, or whose workers would make other runs than we do."""
+    """Refuses a cluster without workers, or with workers of another build."""
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
@@ -199,7 +199,7 @@ def _check(client: Any, address: str) -> None:
 
 
 def _missing_package(address: str, error: ImportError | AttributeError) -> ClusterError:
-    """What is said of workers that lack fairwave, a package that it needs, or parts of this version."""
+    """Returns the error for workers that lack fairwave, one of its dependencies, or parts of this version."""
     lacks = (
         f"the package {error.name!r}" if isinstance(error, ModuleNotFoundError) else f"this version ({error})"
     )
@@ -224,7 +224,7 @@ class _Runner:
     def __call__(
         self, jobs: Sequence[Job], threads: int | None, tell: Callable[[float], None] | None = None
     ) -> Iterator[tuple[int, RawTables]]:
-        """As `fairwave.runs.replication.native`; how many runs are made at once is the workers' to say."""
+        """Like `fairwave.runs.replication.native`; the number of concurrent runs depends on the workers."""
         del threads, tell
         distributed = need("distributed", "cluster", ClusterError)
         with _rewording_errors(self._address):
@@ -279,7 +279,7 @@ class _Runner:
         return ClusterError(said.replace("ADDRESS", self._address))
 
     def _made(self, future: Any) -> Made | str:
-        """What a task left."""
+        """Returns the result of a task."""
         import distributed
 
         try:
@@ -301,7 +301,7 @@ def _named(job: Job) -> tuple[str, int]:
 
 
 def _make(asked: Sequence[tuple[int, str, str, int]], build: str) -> Made | str:
-    """Makes runs, on a worker; the worker's build where that is another."""
+    """Makes runs on a worker. Returns the worker's build instead if it differs from `build`."""
     if engine() != build:
         return engine()
     made: Made = []

@@ -1,6 +1,6 @@
-"""Speech codecs that a call can have: what each costs the network, how it sounds, and where that is known from.
+"""Speech codecs of calls: network cost, speech quality, and the sources of both.
 
-The facts are the simulator's own (`traffic/codec.rs` and `quality/impairment.rs`); here they are put into words, for
+The facts come from the simulator (`traffic/codec.rs` and `quality/impairment.rs`). This module words them for
 `fairwave list`, `fairwave check` and the page of codecs.
 """
 
@@ -19,7 +19,7 @@ DEFAULT = "g711"
 """The codec of a call that names none."""
 
 CONCEALMENT = "appendix-i"
-"""What receivers do about gaps when a scenario does not say."""
+"""Default concealment of receivers."""
 
 HEADERS = 12 + 8 + 20
 """Bytes of RTP, UDP and IPv4 headers on the wire."""
@@ -32,18 +32,18 @@ class Codec:
     Attributes:
         codec: Name in scenarios.
         frame_ms: Length of the smallest piece of speech that can be sent, ms.
-        packet_ms: Speech in a packet when the scenario does not say, ms.
+        packet_ms: Default length of the speech in a packet, ms.
         payload: RTP payload of such a packet, bytes.
         rate_bps: That payload over that time, b/s.
-        look_ahead_ms: How far the coder looks ahead, ms.
+        look_ahead_ms: Look-ahead of the coder, ms.
         format: RFC that defines the payload.
         wideband: Whether it is rated by ITU-T G.107.1.
-        ie: Equipment impairment factor Ie (Ie,wb); None where ITU-T G.113 has none.
+        ie: Equipment impairment factor Ie (Ie,wb); None if ITU-T G.113 has none.
         bpl: Packet-loss robustness factor Bpl (Bpl,wb); None likewise.
-        bpl_without_fec: Bpl of Opus without in-band FEC, where `bpl` is with it; None for other codecs.
+        bpl_without_fec: Bpl of Opus without in-band FEC, if `bpl` includes FEC; None for other codecs.
         assumed: Whether one of the two is assumed; None likewise.
         determined: Whether they are determined by an experiment of this project (`docs/opus.md`); None likewise.
-        source: Where they come from, or from what they are assumed; None likewise.
+        source: Source of both factors, or the basis of the assumption; None likewise.
     """
 
     codec: str
@@ -70,7 +70,7 @@ class Codec:
 
     @property
     def remark(self) -> str:
-        """What has to be known about ratings of its calls; empty when there is nothing."""
+        """Remark on the ratings of its calls; empty if there is none."""
         if self.ie is None:
             return f"not defined †: {self.unknown}"
         if self.assumed:
@@ -92,7 +92,7 @@ class Codec:
 
 @cache
 def known(concealment: str = CONCEALMENT) -> tuple[Codec, ...]:
-    """Every codec, with what its receiver does about gaps."""
+    """Returns every codec, with the concealment of its receiver."""
     return tuple(Codec(**one) for one in _native.codecs(concealment != "none"))
 
 
@@ -109,7 +109,7 @@ def find(name: str, concealment: str = CONCEALMENT) -> Codec:
 
 
 def opus_remark(rate: str) -> str:
-    """The remark on ratings of a media session whose speech is Opus at a rate such as `32 kb/s`."""
+    """Returns the remark on ratings of a media session with Opus at a rate such as `32 kb/s`."""
     ie, bpl, copy = _native.opus_factors(rate)
     return (
         f"determined here ‡: Ie {ie:.3g}, Bpl {bpl:.3g}; a frame that in-band FEC restores counts as {copy:.2g} of a "
@@ -118,11 +118,11 @@ def opus_remark(rate: str) -> str:
 
 
 def remark(codec: str | dict[str, Any], concealment: str = CONCEALMENT) -> str:
-    """What has to be known about ratings of a scenario's calls; empty when there is nothing.
+    """Returns the remark on ratings of a scenario's calls; empty if there is none.
 
     Args:
-        codec: As a scenario has it: a name, or a table of the codec's numbers.
-        concealment: What receivers do about gaps.
+        codec: The scenario's value: a name, or a table of the codec's numbers.
+        concealment: Concealment of receivers.
     """
     if isinstance(codec, str):
         return find(codec, concealment).remark

@@ -1,4 +1,4 @@
-"""What this installation has, what it lacks, and what each missing part is for: `fairwave doctor`."""
+"""Installed and missing components, with the purpose of each, for `fairwave doctor`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Component:
     """A part of an installation.
 
     Attributes:
-        name: Its name.
+        name: Name of the component.
         part: The part of fairwave that it belongs to: a group of lines.
-        purpose: What it is for.
+        purpose: Purpose of the component.
         found: Version or place; empty if it is missing.
-        remedy: What brings it, if it is missing.
+        remedy: How to install it, if it is missing.
     """
 
     name: str
@@ -61,7 +61,7 @@ EXTRAS = {
     "lab": "the lab as a widget in notebooks",
     "scoring": "ViSQOL: scoring what is heard against the original",
 }
-"""Extras of the package and what each is for."""
+"""Extras of the package, with the purpose of each."""
 
 PROGRAMS = (
     (("chromium", "google-chrome", "chrome"), "pictures of pages and tests in a browser", "apt install chromium"),
@@ -75,7 +75,7 @@ PROGRAMS = (
     (("bpftool",), "`fairwave kernel`: controllers in the kernel", "apt install bpftool"),
     (("baresip",), "telephones in live runs", "apt install baresip"),
 )  # fmt: skip
-"""Programs by their names, what each is for, and what installs it."""
+"""Programs by name, with purpose and the package that installs each."""
 
 
 def components() -> list[Component]:
@@ -115,7 +115,7 @@ def _extras() -> Iterator[Component]:
 
 
 def requirements(extra: str) -> list[str]:
-    """The packages that an extra brings, those of the extras that it contains included."""
+    """Returns the packages of an extra, including those of the extras that it contains."""
     try:
         lines = metadata.requires("fairwave") or []
     except metadata.PackageNotFoundError:

@@ -1,9 +1,9 @@
-"""What a page may do in a browser: show what is within it, run its one script, and ask for nothing.
+"""Permissions of a page in a browser: it shows its contents, runs its one script, and requests nothing.
 
-It is a Content Security Policy, level 3.
+The rules are a Content Security Policy, level 3.
 
-Scripts and styles are allowed by their hashes. So text of a scenario that came into a page as markup would be dead: no
-script of it runs.
+Scripts and styles are allowed by their hashes. If text of a scenario entered a page as markup, its scripts would not
+run.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 PLACE = "content-security-policy"
-"""What stands in a page in place of its policy until all of the page is there."""
+"""Placeholder for the policy until the page is complete."""
 
 
 def with_policy(html: str, scripts: Iterable[str] = ()) -> str:
-    """The page with its policy at `PLACE`.
+    """Returns the page with its policy at `PLACE`.
 
     Args:
         html: The whole page; `PLACE` is the content of a `meta` in its head.
-        scripts: The text of each script that may run; it is not read from the page, as what does not belong there must
-            have no hash.
+        scripts: The text of each script that may run. It is not read from the page, because injected scripts must have
+            no hash.
     """
     styles = _Styles()
     styles.feed(html)

@@ -1,7 +1,7 @@
-"""Defaults that a scenario uses: which systems have them, and what other systems have instead.
+"""Defaults that a scenario uses: the systems that have them, and the values of other systems.
 
-Only defaults that matter for the scenario are listed: those of its transports, traffic and playout buffers, and of the
-queues in which packets can wait. A value that the scenario sets is not a default.
+Only defaults that matter for the scenario are listed: those of its transports, traffic and playout buffers, and of
+queues that can hold packets. A value that the scenario sets is not a default.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 BUSY = 0.5
-"""On links with a smaller load, and without a flow that takes what it gets, packets rarely wait."""
+"""Load below which packets rarely wait on a link, unless a flow uses all remaining capacity."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Default:
-    """A value that the scenario leaves out.
+    """A default value that the scenario uses.
 
     Attributes:
-        name: What it is, `shortest timeout`.
+        name: Name of the parameter, such as `shortest timeout`.
         value: The value, in words.
         used_by: Flow groups or links that use it.
         systems: The systems and standards that have it.
@@ -73,11 +73,11 @@ HEADS = ["default", "value", "used by", "systems that have it", "other systems"]
 
 @dataclass(frozen=True)
 class Known:
-    """A key of a table of flows, with its default and what other systems have.
+    """A key of a table of flows, with its default and the values of other systems.
 
     Attributes:
-        key: Below the flow group.
-        name: What it is.
+        key: Key below the flow group.
+        name: Name of the parameter.
         value: The default, in words.
         systems: The systems that have it.
         others: Other values: in words, the systems, and the keys below the flow group that apply it.
@@ -155,7 +155,7 @@ MARK = Known(
     "dscp", "code point of calls", "EF", "SIP telephones (RFC 4594)",
     (("DF", "browsers, and most calls from the internet", {"dscp": "df"}),),
 )  # fmt: skip
-"""It matters where a queue or a Wi-Fi looks at code points."""
+"""The default class matters only if a queue or a Wi-Fi link reads code points."""
 
 TRAFFIC: Mapping[str, tuple[Known, ...]] = {
     "voice": (
@@ -263,7 +263,7 @@ BY_DUPLICATES = ("tcp/tahoe", "tcp/reno", "tcp/newreno", "tcp/aimd", "tcp/vegas"
 
 
 def _applies(known: Known, transport: Mapping[str, Any], *, marks: bool) -> bool:
-    """Whether a TCP has the default that is described, and whether it matters: ECN where some queue can mark."""
+    """Whether the default applies to a transport and matters for it. ECN matters only if some queue can mark."""
     name = transport.get("name", "")
     if known.key == "transport.pacing":
         return name not in PACED
@@ -292,7 +292,7 @@ def _list_traffic(table: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator
 
 
 CALLS = ("voice", "conversation", "recording")
-"""Kinds of traffic whose class is `voice`."""
+"""Kinds of traffic with class `voice`."""
 
 
 def _looks_at_code_points(table: Mapping[str, Any], plan: Mapping[str, Any]) -> bool:
@@ -369,7 +369,7 @@ def _list_queues(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Defaul
 
 
 def _directions(link: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Both directions of a link: from, to, and the queue as written; the way back has that of the way there."""
+    """Yields both directions of a link: from, to and queue. The reverse direction defaults to the forward queue."""
     there = link.get("queue")
     yield link["from"], link["to"], there
     yield link["to"], link["from"], (link.get("reverse") or {}).get("queue", there)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 AXIS = "default"
-"""The axis of the results: the scenario as it is, and each alternative."""
+"""The axis of the results: the unchanged scenario, and each alternative."""
 
 AS_IT_IS = "as it is"
 """Its first label."""
@@ -38,11 +38,11 @@ PLAIN = ("completion", "video-rate", "goodput")
 
 @dataclass(frozen=True)
 class Effect:
-    """What an alternative does to a flow group.
+    """Effect of an alternative on a flow group.
 
     Attributes:
         group: The flow group.
-        measure: Id of the measure that says how the group fares.
+        measure: Id of the measure that rates the group.
         name: The measure in words.
         unit: Its unit.
         before: Its mean with the scenario's default.
@@ -111,7 +111,7 @@ class Trial:
     Attributes:
         default: The default.
         alternative: The value in its place.
-        effects: What it does to each flow group.
+        effects: The effect on each flow group.
     """
 
     default: Default
@@ -131,12 +131,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Which defaults would change the verdict of a scenario.
+    """The defaults that would change the verdict of a scenario.
 
     Attributes:
         trials: Each alternative that was run.
         impossible: Alternatives that the scenario does not allow, with the reason.
-        results: All runs; the axis `default` has the scenario `as it is` and each alternative.
+        results: All runs; the axis `default` has the scenario under the label `as it is`, and each alternative.
         replications: Runs of each.
     """
 
@@ -175,7 +175,7 @@ class Doubt:
         ]
 
     def rows(self) -> list[list[str]]:
-        """A row per alternative: default, alternative, systems, and what changes."""
+        """A row per alternative: default, alternative, systems and effect."""
         return [
             [
                 f"{one.default.name}: {one.default.value}", one.alternative.value, one.alternative.systems,
@@ -212,10 +212,10 @@ HEADS = ("default", "alternative", "systems that have it", "changes of the verdi
 
 @dataclass(frozen=True)
 class Plan:
-    """What a doubt runs.
+    """The runs of `doubt`.
 
     Attributes:
-        base: The scenario, with its topology written out where an alternative needs links.
+        base: The scenario, with its topology written out if an alternative needs links.
         tried: Label to default and alternative.
         impossible: Alternatives that the scenario does not allow, with the reason.
     """
@@ -226,7 +226,7 @@ class Plan:
 
     @property
     def axis(self) -> dict[Any, Mapping[str, Any]]:
-        """Labels and what they change."""
+        """Labels with their overrides."""
         return {AS_IT_IS: {}, **{label: one.changes for label, (_, one) in self.tried.items()}}
 
 
@@ -238,7 +238,7 @@ def plan(scenario: Scenario, seed: int = 1) -> Plan:
     """
     from fairwave._native import ScenarioError
 
-    # Links of a topology have names only where it is written out. The runs are the same.
+    # Links of a topology have names only if it is written out. The runs are the same.
     base = scenario.expand_preset() if "topology" in scenario.to_dict() else scenario
     tried, impossible = {}, {}
     for default in used_defaults(scenario, seed):
@@ -272,13 +272,13 @@ def doubt(
         n: Runs of the scenario, and of each alternative.
         seed: The first seed.
         threads: Threads; all cores if left out.
-        relevant: Smallest differences that count, where they are not the usual ones: `{"mos": 0.2}`.
-        keep: Where runs are kept.
-        progress: Is told of runs that are done.
-        planned: What `plan` answered, if it has been asked.
+        relevant: Smallest differences that count, instead of the usual ones: `{"mos": 0.2}`.
+        keep: Store of runs.
+        progress: Called with the number of completed runs.
+        planned: Result of `plan`, if available.
 
     Raises:
-        TypeError: An argument does not fit; the message names those that do.
+        TypeError: An argument does not fit; the message lists the valid ones.
         fairwave.ScenarioError: The scenario cannot be planned.
         fairwave.RunError: A run failed.
         fairwave.measuring.relevance.RelevanceError: `relevant` cannot be read.

@@ -18,7 +18,7 @@ PURPOSES = {
     "pyarrow": "a table as pyarrow table",
     "topohub": "a topology of TopoHub",
 }
-"""Optional package to what it is needed for."""
+"""Purpose of each optional package."""
 
 BRING = {
     "jinja2": "report",
@@ -44,7 +44,7 @@ PACKAGES = {
     "scikit-video": "skvideo",
     "visqol-python": "visqol",
 }
-"""Packages whose module has another name."""
+"""Module of each package that has another name."""
 
 
 def install(extra: str) -> str:
@@ -57,11 +57,11 @@ def need(package: str, extra: str, error: type[Exception] = MissingExtraError) -
 
     Args:
         package: One of `PURPOSES`.
-        extra: The extra of fairwave that brings it.
-        error: What is raised when it is missing.
+        extra: The extra of fairwave that contains it.
+        error: Type of the exception if it is missing.
 
     Raises:
-        Exception: `error`, whose message names the command that installs what is missing.
+        Exception: `error`; its message names the command that installs the package.
     """
     try:
         return importlib.import_module(package)
@@ -107,12 +107,12 @@ def is_there(package: str) -> bool:
 
 
 def lacking(error: ImportError, what: str, extra: str = "") -> MissingExtraError | None:
-    """The error that names the extra, when a failed import is that of an optional package; None for any other.
+    """Returns an error that names the extra if the failed import is an optional package; None otherwise.
 
     Args:
         error: The failed import.
-        what: What needed it, in words: "pages with figures and audio".
-        extra: The extra that brings all that is needed; when empty, the one that brings the package.
+        what: The feature that needed it, in words: "pages with figures and audio".
+        extra: The extra with all packages that the feature needs; when empty, the one that contains the package.
     """
     package = (error.name or "").partition(".")[0]
     if isinstance(error, MissingExtraError):

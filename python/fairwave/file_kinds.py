@@ -28,8 +28,8 @@ class FileKind:
 
     Attributes:
         name: One word for code.
-        what: What a file of this kind is, in a sentence after "is".
-        remedy: Which command reads it, or what to do instead; `{0}` stands for the file's name.
+        what: Description of a file of this kind, continuing a sentence after "is".
+        remedy: The command that reads it, or another remedy; `{0}` is replaced by the file's name.
         holds: Recognises contents.
     """
 
@@ -39,7 +39,7 @@ class FileKind:
     holds: Callable[[bytes], object]
 
     def sentence(self, file: str, wanted: str = "a scenario") -> str:
-        """What the file is instead of what a command wants, and which command reads it."""
+        """Returns a sentence with the file's kind, the wanted kind, and the command that reads the file."""
         no = "" if wanted in self.what or self.name == "empty" else f", not {wanted}"
         return f"{file} is {self.what}{no}; {self.remedy.format(shlex.quote(file))}"
 
@@ -59,7 +59,7 @@ def _json(pattern: str) -> Callable[[bytes], object]:
 
 
 def _lines(pattern: str) -> Callable[[bytes], object]:
-    """Recognises text whose first 50 lines all match a pattern; blank lines and comments do not count."""
+    """Recognises text whose first 50 lines all match a pattern, apart from blank lines and comments."""
     one = re.compile(pattern.encode())
 
     def holds(data: bytes) -> bool:
@@ -229,7 +229,7 @@ def recognise(data: bytes) -> FileKind | None:
 
 
 def reader(path: Path, wanted: str = "a scenario", accepted: Collection[str] = ()) -> str:
-    """A sentence: what a file is, and which command reads it. Empty for no file, and as `described`."""
+    """Returns a sentence with a file's kind and the command that reads it. Empty without a file, and as `described`."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -239,12 +239,12 @@ def reader(path: Path, wanted: str = "a scenario", accepted: Collection[str] = (
 def described(
     data: bytes, name: str, wanted: str = "a scenario", accepted: Collection[str] = ("scenario",)
 ) -> str:
-    """A sentence about contents that a command refuses; empty for those of an accepted or an unknown kind.
+    """Returns a sentence about contents that a command refuses; empty for an accepted or unknown kind.
 
     Args:
         data: The contents, or their beginning.
         name: The file's name, for the sentence.
-        wanted: What the command reads, with its article.
+        wanted: Kind of file that the command reads, with its article.
         accepted: Names of the kinds that the command reads.
     """
     for mark, (program, unpack) in UNPACKED.items():

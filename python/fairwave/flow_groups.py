@@ -27,7 +27,7 @@ def pairs_of_calls(read: Scenario) -> dict[str, dict[str, Any]]:
 
 
 def group_table(read: Scenario, name: str) -> dict[str, Any]:
-    """A flow group as it is written; a pair of a call as the media session that it is."""
+    """Returns the table of a flow group as written; for a pair of a call, the table of its media session."""
     return groups(read).get(name) or pairs_of_calls(read)[name]
 
 
@@ -38,11 +38,11 @@ def kind(flow: dict[str, Any]) -> str:
 
 
 def describe_count(flow: dict[str, Any], activity: str | None = None) -> str:
-    """How many flows a group has, or how often they arrive, and of what kind: `3 × voice`, `transfer, 2 per s`.
+    """Describes the number or arrival rate of a group's flows and their kind: `3 × voice`, `transfer, 2 per s`.
 
     Args:
-        flow: The group as the scenario has it.
-        activity: How much its speakers talk, in words (`fairwave.advice.activities`), where they are calls.
+        flow: The group as in the scenario.
+        activity: Talk share of its speakers, in words (`fairwave.advice.activities`), if they are calls.
     """
     arrivals = flow.get("arrivals")
     if arrivals is None:

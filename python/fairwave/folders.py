@@ -40,29 +40,29 @@ WORDS = {
     "network": "network",
     "study": "study",
 }
-"""What each command leaves."""
+"""Output of each command."""
 
 _held: dict[Path, int] = {}
 _last: list[Path] = []
 
 
 class FolderTakenError(UserError, ValueError):
-    """A folder belongs to another piece of work, or another process writes there; the message says what is there."""
+    """A folder belongs to another command, or another process writes there; the message names the owner."""
 
 
 @contextmanager
 def claimed(
     folder: str | Path, kind: str, name: str, *, overwrite: bool = False, scratch: bool = False
 ) -> Iterator[Path]:
-    """Holds a folder for one piece of work, so long as the block lasts.
+    """Locks a folder for one piece of work during the block.
 
     Args:
-        folder: Made if it is not there.
+        folder: Path of the folder; created if missing.
         kind: Command that writes there: `run`, `compare`, `study`, …
-        name: Of the scenario or study.
+        name: Name of the scenario or study.
         overwrite: Take over a folder that holds something else; files of the same name are replaced.
-        scratch: The folder is one that nobody named: what other pieces of work left there may be replaced, what
-            others than fairwave left may not.
+        scratch: The folder is a default that the user did not name. Files of fairwave in it may be replaced, other
+            files may not.
 
     Raises:
         FolderTakenError: It holds something else, or another process writes there.
@@ -107,7 +107,7 @@ def claimed(
 
 
 def remove_parts(folder: Path) -> None:
-    """Removes what an earlier command left incomplete: it was killed, or could not remove it. The folder is locked."""
+    """Removes incomplete files of an earlier command that was killed or could not remove them. The folder is locked."""
     for where in (folder, folder / CACHE):
         if where.is_symlink() or not where.is_dir():
             continue
@@ -131,10 +131,10 @@ def _open_note(path: Path) -> IO[bytes]:
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuses as a folder what is a file, or lies in one.
+    """Rejects a path that is a file, or that is inside a file.
 
     Raises:
-        FolderTakenError: It is, or does; or no folder can have this name.
+        FolderTakenError: It is, or no folder can have this name.
     """
     if "\0" in str(folder):
         raise FolderTakenError(f"{str(folder)!r} is no name of a folder; write for example out")
@@ -170,7 +170,7 @@ def keeps() -> Path | None:
 
 
 def _way(kind: str) -> str:
-    """What to do to write to a folder that holds something else: `fairwave study` has no `--overwrite`."""
+    """Returns how to write to a folder that holds something else; `fairwave study` has no `--overwrite`."""
     return "remove it" if kind == "study" else "--overwrite to replace what is there"
 
 
@@ -199,7 +199,7 @@ def _is_ours(page: Path) -> bool:
 
 @gated("note")
 def read_note(path: Path) -> dict[str, Any]:
-    """What the note of a folder says; empty if it says nothing.
+    """Reads the note of a folder; empty for an empty note.
 
     Raises:
         ForeignFileError: It is damaged.

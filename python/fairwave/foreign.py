@@ -1,13 +1,13 @@
-"""Files of others: one gate before every reader, and one table of limits.
+"""Protects readers of files from other sources: one gate before every reader, and one table of limits.
 
 A file may come from a stranger. It may be damaged, or made to use up memory or time. Therefore every function that
 reads such a file has the decorator :func:`gated`, which names the kind of file. The gate
 
-- refuses what is no plain file, and a file with too many bytes, before the reader opens it;
+- refuses special files, and a file with too many bytes, before the reader opens it;
 - turns an exception that the reader does not expect into a :class:`ForeignFileError`: *damaged*, with the place and
   with a remedy.
 
-:data:`KINDS` holds the limits of each kind. Readers take bytes, JSON and TOML from the functions of this module, which
+:data:`KINDS` holds the limits of each kind. Readers parse bytes, JSON and TOML with the functions of this module, which
 apply the limits before they allocate memory. `docs/files.md` shows the table.
 """
 
@@ -42,16 +42,16 @@ class ForeignFileError(ValueError):
 
 @dataclass(frozen=True)
 class ForeignKind:
-    """A kind of file that others make, and what such a file may hold. None: a file of this kind has no such thing.
+    """A kind of file from other sources, with the limits of its contents. None: the limit does not apply to this kind.
 
     Attributes:
         what: Name of the kind for messages, with its article.
-        remedy: What to do about a damaged file; `{0}` stands for its name.
+        remedy: Remedy for a damaged file; `{0}` is replaced by its name.
         bytes: Most bytes of a file; of a compressed file also of its contents.
         items: Most items that a file lists.
-        item: What is counted as an item.
+        item: Name of an item.
         digits: Most digits of a number in text.
-        depth: Most lists and tables within each other.
+        depth: Deepest nesting of lists and tables.
         span_s: Longest time that the contents may cover, in seconds.
         gap_s: Longest time without an item, in seconds.
     """
@@ -149,7 +149,7 @@ KINDS: dict[str, ForeignKind] = {
 """Every kind of file that fairwave takes from others, with its limits."""
 
 LANGUAGES = frozenset({"scenario", "network", "topology", "demands"})
-"""Kinds whose errors are those of the scenario language, with places in the user's own text."""
+"""Kinds with the errors of the scenario language, which give places in the user's text."""
 
 TOML = frozenset({"scenario", "network", "task", "trace"})
 """Kinds that may be TOML, where strings have four forms and lines may be comments."""
@@ -172,7 +172,7 @@ def gated(kind: str, error: type[Exception] = ForeignFileError) -> Callable[[F],
 
     Args:
         kind: One of :data:`KINDS`.
-        error: What the reader raises about a file that it cannot read. The gate raises the same.
+        error: Exception of the reader for an unreadable file. The gate raises the same.
     """
 
     def decorate(function: F) -> F:
@@ -190,10 +190,10 @@ def gated(kind: str, error: type[Exception] = ForeignFileError) -> Callable[[F],
 
 @contextmanager
 def gate(kind: str, path: Any, error: type[Exception] = ForeignFileError) -> Iterator[None]:
-    """The gate for a block that reads a file, or works with what a file holds.
+    """The gate for a block that reads a file, or processes its contents.
 
     Raises:
-        Exception: `error`: the file is no plain file, exceeds a limit, or made the block fail.
+        Exception: `error`: the path is a special file, exceeds a limit, or made the block fail.
         FileNotFoundError: As the block raises it.
         fairwave.ScenarioError: Likewise.
     """
@@ -209,7 +209,7 @@ def gate(kind: str, path: Any, error: type[Exception] = ForeignFileError) -> Ite
     except (ScenarioError, RunError) as wrong:
         if kind in LANGUAGES:
             raise
-        # The scenario is one that fairwave made of the file: its places say nothing to the user.
+        # Fairwave made this scenario from the file, so its places mean nothing to the user.
         why = str(wrong).splitlines()[0].removeprefix("error: ")
         raise made(
             f"{path}: what it holds cannot be simulated ({why:.200}); {KINDS[kind].remedy.format(path)}"
@@ -243,7 +243,7 @@ def _damaged(kind: str, path: Any, wrong: BaseException) -> str:
 
 
 def _code(trace: TracebackType | None) -> str:
-    """The line of fairwave's code in which an exception arose, for reports of a reader that is wrong itself."""
+    """Returns the line of fairwave's code in which an exception arose, for reports of faulty readers."""
     found = "unknown code"
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -254,7 +254,7 @@ def _code(trace: TracebackType | None) -> str:
 
 
 def check_file(path: Path, kind: str, error: type[Exception] = ForeignFileError) -> None:
-    """Refuses devices and pipes, and files with too many bytes. What is not there is for the reader to refuse.
+    """Rejects devices, pipes and files with too many bytes. The reader reports missing files.
 
     Raises:
         Exception: `error`, if the file is refused.
@@ -288,7 +288,7 @@ def check_size(size: int, name: str, kind: str, error: type[Exception] = Foreign
 
 
 def format_bytes(size: int, *, up: bool = False) -> str:
-    """A number of bytes in words; `up` rounds up, so that what exceeds a limit never reads as the limit."""
+    """A number of bytes in words. `up` rounds up, so that a size above a limit never reads as the limit."""
     for unit, name in ((1_000 * MB, "GB"), (MB, "MB"), (1_000, "kB")):
         if size >= unit:
             value = -(-size // unit) if up else size / unit
@@ -350,10 +350,10 @@ def read_bytes(path: Path, kind: str) -> bytes:
 
 
 def unpack_gzip(data: bytes, name: str, kind: str) -> bytes:
-    """What gzip packed; never more than a file of its kind may have.
+    """Decompresses gzip data, up to the size limit of the kind of file.
 
     Raises:
-        ForeignFileError: It is more, or damaged.
+        ForeignFileError: It is larger, or damaged.
     """
     inside, most = zlib.decompressobj(wbits=31), KINDS[kind].bytes
     try:
@@ -482,16 +482,16 @@ def check_shape(data: bytes, name: str, kind: str) -> bool:
 
 
 def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any:
-    """JSON as plain data: finite numbers, each key of an object once, all limits kept.
+    """Parses JSON as plain data: finite numbers, unique keys in each object, all limits kept.
 
     Args:
         data: The text in UTF-8.
-        name: What messages call the file.
+        name: Name of the file in messages.
         kind: One of :data:`KINDS`.
         inner: The text comes from within a file that was checked already.
 
     Raises:
-        ForeignFileError: It is no JSON, or exceeds a limit; the message names the line.
+        ForeignFileError: It is not JSON, or exceeds a limit; the message names the line.
     """
     text = decode(data, name)
     digits = KINDS[kind].digits or DIGITS

@@ -1,12 +1,12 @@
-"""Statistics of media sessions as WebRTC applications have them.
+"""Statistics of media sessions in the format of WebRTC applications.
 
-- :func:`reports`: what `getStats()` answers, once per second, at the sender and at the receiver of a session.
-- :func:`internals`: the same as a dump of `chrome://webrtc-internals`, for the tools that read those.
+- :func:`reports`: results of `getStats()`, once per second, at the sender and at the receiver of a session.
+- :func:`internals`: the same as a dump of `chrome://webrtc-internals`, for tools that read such dumps.
 - :func:`write`: both as files.
 
-Members have the names and units of W3C's webrtc-stats; what the specification does not have is left out (the tables
-`media_outbound` and `media_inbound` have it). Time stamps are milliseconds since the run's beginning, put at the first
-instant of 2000.
+Members have the names and units of W3C's webrtc-stats. Values without a member in the specification are left out (the
+tables `media_outbound` and `media_inbound` have them). Time stamps are milliseconds since the beginning of the run,
+which is mapped to the first instant of 2000.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Report = dict[str, Any]
 """One dictionary of webrtc-stats."""
 
 Stats = dict[str, Report]
-"""Id to report: what one call of `getStats()` answers."""
+"""Id to report: the result of one call of `getStats()`."""
 
 OWN = {
     "run", "group", "flow", "time_s", "stream", "encoding", "fec_packets_sent", "fec_bytes_sent",
     "padding_packets_sent", "padding_bytes_sent", "padding_packets_received", "packets_duplicated",
     "packets_recovered", "limited_none_s", "limited_bandwidth_s", "limited_other_s",
 }  # fmt: skip
-"""Columns that are no member of their own."""
+"""Columns without a corresponding member."""
 
 NAMES = {
     "target_bps": "targetBitrate",
@@ -51,7 +51,7 @@ NAMES = {
     "packets_received_with_ect1": "packetsReceivedWithEct1",
     "packets_received_with_ce": "packetsReceivedWithCe",
 }
-"""Members whose name does not follow from the column's."""
+"""Members whose name does not follow from the column's name."""
 
 MOMENTS = ("last_packet_received_s", "estimated_playout_s")
 """Columns that are moments: members in milliseconds since 1970."""
@@ -73,7 +73,7 @@ class Session:
     Attributes:
         group: Its flow group.
         flow: Its index within the group.
-        sender: What `getStats()` answers at its sender, once per second.
+        sender: Results of `getStats()` at its sender, once per second.
         receiver: The same at its receiver.
     """
 
@@ -180,7 +180,7 @@ def _transport(row: Mapping[str, Any], stats: Stats) -> None:
 
 
 def reports(results: Results) -> list[Session]:
-    """What `getStats()` answers at both ends of each media session of the first run, once per second.
+    """Returns the results of `getStats()` at both ends of each media session of the first run, once per second.
 
     Args:
         results: Runs with media sessions.
@@ -194,7 +194,7 @@ def reports(results: Results) -> list[Session]:
         )
     sides: dict[tuple[str, int], tuple[dict[float, Stats], dict[float, Stats]]] = {}
     for side, (name, add) in enumerate((("media_outbound", _outbound), ("media_inbound", None))):
-        # A receiver has no report of a stream of which nothing has arrived.
+        # A receiver has no report of a stream until a packet arrives.
         for row in _rows(results.rows(name)) if name in results.tables else ():
             if row["run"] != 0:
                 continue

@@ -22,12 +22,12 @@ class Term:
     """A term.
 
     Attributes:
-        term: As the page has it: `active queue management (AQM)`.
-        sentence: What it is.
-        source: Where it is defined, without links.
+        term: The heading of its entry: `active queue management (AQM)`.
+        sentence: The definition.
+        source: Source of the definition, without links.
         measures: The measures that have this meaning.
-        abbreviations: What stands in brackets behind it.
-        names: Every name of the term, letters alone: the whole, without its abbreviation, the abbreviation.
+        abbreviations: Abbreviations in brackets after the term.
+        names: All names of the term, letters only: the full heading, the term without abbreviation, the abbreviation.
     """
 
     term: str

@@ -1,6 +1,6 @@
-"""The packages above this one, found by entry points: nothing here imports them.
+"""Finds the packages above this one by entry points; this package does not import them.
 
-The distribution's entry points name what each package offers:
+The distribution's entry points list the parts of each package:
 
 - `fairwave.commands`: a command of the command line, a function with typer's annotations;
 - `fairwave.studies`: a function that returns a `fairwave_study.Study`;
@@ -23,7 +23,7 @@ LAYERS = {
     "clips": ("streaming a clip", "video"),
     "networks": ("a topology from a file", "network"),
 }
-"""Name of a layer to what it is needed for and to the extra that brings it."""
+"""For each layer, the commands that need it and the extra that installs it."""
 
 COMMANDS = {"evaluate": "studies", "network": "network", "rfc8867": "studies", "study": "studies"}
 """Commands of packages above this one, each with the extra that brings it."""

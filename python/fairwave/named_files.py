@@ -14,7 +14,7 @@ NAMERS = {
     ("name", "policy"): "policy",
     ("name", "tcp/policy"): "policy",
 }
-"""A table names a file where a key has one of these values: which kind of file."""
+"""Kind of file that a table names, by key and value."""
 
 
 def kinds_of_files(table: Any) -> set[str]:
@@ -28,12 +28,12 @@ def kinds_of_files(table: Any) -> set[str]:
 
 
 def named_files(table: Any, kind: str | None = None, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tables of a scenario that name a file, each with its dotted path.
+    """Yields the tables of a scenario that name a file, each with its dotted path.
 
     Args:
         table: The scenario as plain data, or a part of it.
         kind: Only `pattern`, `trace`, `replay` or `policy`; all when None.
-        path: Where the part stands.
+        path: Dotted path of the part.
     """
     if isinstance(table, dict):
         if isinstance(table.get("file"), str):

@@ -1,4 +1,4 @@
-"""What notebooks show: small tables of scenarios, results and measures, progress of long work, and pages."""
+"""Notebook displays: small tables of scenarios, results and measures, progress of long work, and pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 ROWS = 40
-"""A table shows at most so many rows."""
+"""Largest number of rows in a table."""
 
 
 PATIENCE_S = 1.0
@@ -110,7 +110,7 @@ def scenario(shown: Scenario) -> str:
 
 
 def results(shown: Results) -> str:
-    """What was run, and the tables that there are."""
+    """Summary of the runs, and the available tables."""
     seeds = shown.provenance.seeds
     names = ", ".join(dict.fromkeys(shown.provenance.scenarios.values()))
     axes = f", over {', '.join(shown.axes)}" if shown.axes else ""
@@ -132,7 +132,7 @@ def measured(shown: Measured) -> str:
 
 
 def answer(shown: Answer) -> str:
-    """What a search found, and each value that was tried."""
+    """Result of a search, with each value that it tried."""
     heads, rows = shown.table()
     head = f"<strong>{escape(str(shown))}.</strong>"
     notes = "".join(f"<p>{escape(one)}.</p>" for one in shown.remarks)
@@ -149,7 +149,7 @@ def sweep(shown: Sweep) -> str:
 
 
 def _short(value: Any, key: str) -> str:
-    """A law in a cell: its name, with what else is set."""
+    """A law in a cell: its name and its other parameters."""
     if not isinstance(value, dict):
         return str(value)
     rest = {name: inner for name, inner in value.items() if name != key}

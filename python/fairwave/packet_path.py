@@ -66,7 +66,7 @@ def trace_packet(
     """Makes a run and returns the path of one data packet. The run is the same as without the trace.
 
     Args:
-        scenario: What is run.
+        scenario: The scenario to run.
         flow: Name of the flow: `voice[0]`, or `voice` for the first flow of a group. Default: the first flow with a
             packet that is discarded, marked or lost; if there is none, the first flow that sends.
         packet: Number of the packet among the flow's data packets, from 1. Default: the first one that is discarded,

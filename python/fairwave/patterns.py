@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     """Of each packet, whether it is lost."""
 
 WORDS = {0x6B21: False, 0x6B20: True, 0x007F: False, 0x0081: True}
-"""What G.192's words say of a frame, or of a bit: whether it is lost."""
+"""G.192 words of a frame or a bit, with True for lost."""
 
 BYTES = {word & 0xFF: lost for word, lost in WORDS.items()}
 """The same of the byte-oriented format."""
@@ -49,7 +49,7 @@ LINE = 80
 
 
 class PatternError(ForeignFileError):
-    """A file is no pattern of loss; the message says where, and what is read."""
+    """A file that is not a pattern of loss; the message gives the place and the readable formats."""
 
 
 READ = "a text of 0 and 1, a CSV table, or a pattern of ITU-T G.191 in words of 16 bits or bytes"
@@ -57,11 +57,11 @@ READ = "a text of 0 and 1, a CSV table, or a pattern of ITU-T G.191 in words of 
 
 @gated("pattern", PatternError)
 def read(path: str | Path) -> Pattern:
-    """The pattern that a file holds.
+    """Reads the pattern of a file.
 
     Raises:
         FileNotFoundError: There is no such file.
-        PatternError: It holds no pattern; the message says where it stops being one.
+        PatternError: It holds no pattern; the message gives the place of the error.
     """
     where = Path(path)
     if not where.is_file():
@@ -72,7 +72,7 @@ def read(path: str | Path) -> Pattern:
 
 
 def _captured(path: Path) -> Pattern:
-    """Of a capture's largest flow of RTP, what is missing."""
+    """Reads the missing packets of a capture's largest RTP flow."""
     try:
         found = next((one for one in replay.read(path).flows if one.is_rtp), None)
     except replay.CaptureError as error:
@@ -87,7 +87,7 @@ def _captured(path: Path) -> Pattern:
 
 
 def parse(data: bytes, name: str = "-") -> Pattern:
-    """The pattern in a file's bytes; `name` is what messages call it.
+    """Reads the pattern from a file's bytes; messages call it `name`.
 
     Raises:
         PatternError: As `read`.
@@ -155,7 +155,7 @@ SAID = {"0": False, "1": True, "false": False, "true": True, "0.0": False, "1.0"
 def _table(text: str, name: str) -> Pattern:
     separator = ";" if ";" in text and "," not in text else ","
     try:
-        # Without `newline`, a carriage return that stands alone is no end of a line.
+        # Without `newline`, a single carriage return does not end a line.
         lost = _column(csv.reader(io.StringIO(text, newline=None), delimiter=separator), name)
     except csv.Error as error:
         raise PatternError(
@@ -167,7 +167,7 @@ def _table(text: str, name: str) -> Pattern:
 
 
 def _column(each: Iterable[list[str]], name: str) -> bytes:
-    """The column that says which packets are lost: a byte a packet, so that a long table takes little memory."""
+    """Finds the column with the lost packets. One byte per packet, so that a long table takes little memory."""
     lost = bytearray()
     column, number = -1, 0
     for row in each:
@@ -212,17 +212,17 @@ def write(path: str | Path, lost: Pattern | Sequence[bool]) -> Path:
 
 @dataclass(frozen=True)
 class Gilbert:
-    """Gilbert's model with the parameters under which a pattern is likeliest.
+    """Gilbert's model with the maximum-likelihood parameters for a pattern.
 
     There are two states: one loses every packet, the other none. p is the probability that a packet is lost after one
     that arrived; q is the probability that a packet arrives after one that was lost. The likeliest values are the
-    shares of such transitions in the pattern; where none begins in a state its parameter is not defined, and None.
+    shares of such transitions in the pattern. Without a transition from a state its parameter is undefined, and None.
 
     Attributes:
         p: From arriving to lost.
         q: From lost to arriving.
-        p_interval: 95 % interval of p (Wilson's), from the packets after one that arrived; None for fewer than two.
-        q_interval: The same of q.
+        p_interval: 95 % interval of p (Wilson), from the packets after one that arrived; None for fewer than two.
+        q_interval: The same for q.
     """
 
     p: float | None
@@ -244,7 +244,7 @@ class Gilbert:
 
     @property
     def law(self) -> dict[str, Any] | None:
-        """The loss model `gilbert` of a scenario; None where a parameter is not defined, or nothing is lost."""
+        """The loss model `gilbert` of a scenario; None if a parameter is not defined, or nothing is lost."""
         if not self.loss or self.burst is None:
             return None
         return {
@@ -374,17 +374,17 @@ def draw(lost: Pattern, path: str | Path, title: str) -> Path:
 
 
 def resolved(flows_and_links: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What must be set in a scenario so that its patterns of loss hold what their files do.
+    """Returns the overrides that put the contents of pattern files into a scenario.
 
     Args:
         flows_and_links: The scenario as plain data.
-        folder: Where files are sought.
+        folder: Folder of the files.
 
     Returns:
-        Overrides; empty where no pattern names a file.
+        Overrides; empty if no pattern names a file.
 
     Raises:
-        PatternError: A file is not there or holds no pattern; the message names the key.
+        PatternError: A file is missing or holds no pattern; the message names the key.
     """
     return {
         path: {

@@ -10,10 +10,10 @@ from fairwave import _native
 
 
 def as_json(table: Mapping[str, Any], what: str, *, indent: int | None = None) -> str:
-    """A table as JSON, for the compiled part; numbers of NumPy are numbers.
+    """Serialises a table as JSON for the compiled part; NumPy's numbers become plain numbers.
 
     Raises:
-        fairwave.ScenarioError: It holds what no scenario can.
+        fairwave.ScenarioError: A value cannot be part of a scenario.
     """
     try:
         return json.dumps(table, ensure_ascii=False, allow_nan=False, default=_number, indent=indent)
@@ -32,7 +32,7 @@ def _number(value: Any) -> Any:
 
 
 def as_plain(value: Any) -> Any:
-    """Mappings as dictionaries and tuples as lists, all the way down; everything else as it is."""
+    """Converts mappings to dictionaries and tuples to lists, recursively; other values are unchanged."""
     if hasattr(value, "items"):
         return {str(key): as_plain(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, (list, tuple)):

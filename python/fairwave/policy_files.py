@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
 FORMAT = "fairwave policy 1"
-"""What the key `format` of a policy's file says."""
+"""Required value of the key `format` of a policy file."""
 
 OBSERVATION = (
     "granted",
@@ -36,16 +36,16 @@ OBSERVATION = (
 """Names of the ten numbers that a policy sees, in order."""
 
 STEERS = {"rate": "policy", "window": "tcp/policy"}
-"""What a policy may steer to the law that carries it out."""
+"""Law that applies the policy, for each quantity that a policy can steer."""
 
 
 class PolicyError(ForeignFileError):
-    """A file holds no policy that can be used; the message says what is wrong with it."""
+    """A file without a usable policy; the message explains the error."""
 
 
 @gated("policy", PolicyError)
 def read(path: str | PathLike[str], steers: str | None = None) -> dict[str, Any]:
-    """Reads a policy's file: its keys, of which `interval` and `layers` are the policy itself.
+    """Reads a policy file and returns its keys. `interval` and `layers` are the policy itself.
 
     Args:
         path: The file.
@@ -95,17 +95,17 @@ def law(path: str | PathLike[str], steers: str | None = None) -> dict[str, Any]:
 
 
 def resolved(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """What must be set in a scenario so that its policies hold what their files do.
+    """Returns the overrides that put the contents of policy files into a scenario.
 
     Args:
         table: The scenario as plain data.
-        folder: Where files are sought.
+        folder: Folder of the files.
 
     Returns:
-        Overrides; empty where no policy names a file.
+        Overrides; empty if no policy names a file.
 
     Raises:
-        PolicyError: A file is not there or holds no policy; the message names the key.
+        PolicyError: A file is missing or holds no policy; the message names the key.
     """
     changes: dict[str, Any] = {}
     for path, one in named_files(table, "policy"):

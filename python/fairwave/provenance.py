@@ -30,11 +30,11 @@ class MixedProvenanceWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where numbers come from.
+    """Origin of numbers.
 
     Attributes:
         version: Version of fairwave.
-        command: What was typed, or "python" for a session.
+        command: The command line, or "python" for a session.
         scenarios: Hash to name, for every scenario that was run.
         seeds: The seeds.
         commit: The commit of fairwave's sources: of the checkout, or the one that an installed package was built from;
@@ -78,7 +78,7 @@ class Provenance:
 
     @classmethod
     def merge_same(cls, several: Iterable[Provenance]) -> Provenance:
-        """Of results of one piece of work, whose scenarios are meant to differ: no warning."""
+        """Merges provenances of one piece of work, whose scenarios differ on purpose: no warning."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MixedProvenanceWarning)
             return cls.merge(several)
@@ -130,11 +130,11 @@ def commit() -> str:
 
 
 WHERE = ("--cluster", "--threads")
-"""Options that say where runs are made, which changes nothing about them."""
+"""Options that select where runs are made; they do not change the runs."""
 
 
 def command() -> str:
-    """The command line of this process, its program without its folder, and where the runs were made."""
+    """Returns the command line of this process (the program without its folder) and the place of the runs."""
     path = Path(sys.argv[0]) if sys.argv and sys.argv[0] else Path("python")
     is_module = path.name == "__main__.py" and path.parent.name == "fairwave"  # python -m fairwave
     program = "fairwave" if is_module else path.name

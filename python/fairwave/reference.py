@@ -1,7 +1,7 @@
-"""What everything that a scenario can name is: rule, source, parameters with units and defaults, and an example.
+"""Explains every name that a scenario can use: rule, source, parameters with units and defaults, and an example.
 
-The text about a law is next to the law's code and comes here through the JSON Schema. So `explain` shows a new law
-without a change here. An example is a whole scenario, to be run as it is.
+The description of a law is next to the law's code and comes here through the JSON Schema. So `explain` shows a new law
+without a change here. Each example is a complete scenario, ready to run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Row = tuple[str, str, str, str]
-"""Key, what its value is, its default, what it is about."""
+"""Key, form of the value, default and description of a parameter."""
 
 SCHEMA = {
     "transports": ("WrittenTransportConfig", "name"),
@@ -46,27 +46,27 @@ ONE = {
     "events": "what happens to links and flows", "stages": "stage of a link",
     "codecs": "codec", "measures": "measure", "studies": "study",
 }  # fmt: skip
-"""What one of each kind is called."""
+"""Singular noun for an entry of each kind."""
 
 TERMS = "terms"
-"""The kind of what a scenario cannot name: terms of the glossary."""
+"""Kind of the glossary's terms, which a scenario cannot name."""
 
 QUANTITIES = {"Span": "time", "Rate": "rate", "Bytes": "size", "Skew": "ppm or ppb"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a name.
+    """Description of a name.
 
     Attributes:
-        kind: Kind of thing, as `fairwave list` has it.
-        name: In scenarios.
+        kind: Kind of thing, as in `fairwave list`.
+        name: Name in scenarios.
         about: Rule and source.
-        parameters: Of its own.
-        common: Those that all of its family have, where they are many.
-        notes: What else is to be said.
+        parameters: Parameters of this entry alone.
+        common: Parameters shared by the entry's family, if there are many.
+        notes: Further remarks.
         example: A scenario in TOML, or a command.
-        how: How the example is used.
+        how: How to use the example.
     """
 
     kind: str
@@ -115,19 +115,19 @@ class Entry:
 
 @checked
 def explain(name: str) -> None:
-    """Prints what a name is: `fairwave.explain("vegas")`. `entries` has it as data.
+    """Prints the description of a name: `fairwave.explain("vegas")`. `entries` returns it as data.
 
     Raises:
-        LookupError: Nothing has that name; the message names the nearest.
+        LookupError: The name is unknown; the message lists the nearest names.
     """
     print("\n\n".join(str(one) for one in entries(name)))  # noqa: T201  # that is what it is for
 
 
 def entries(name: str) -> list[Entry]:
-    """Everything that bears a name, whatever its kind; `vegas` stands for `tcp/vegas`.
+    """Returns every entry with this name, of any kind; `vegas` is short for `tcp/vegas`.
 
     Raises:
-        LookupError: Nothing has that name; the message names the nearest.
+        LookupError: The name is unknown; the message lists the nearest names.
     """
     if not isinstance(name, str):
         raise TypeError(f'explain takes a name, not {name!r}; for example fairwave.explain("vegas")')
@@ -172,7 +172,7 @@ def _titled(name: str) -> list[Entry]:
 
 
 def _forms(title: str) -> list[str]:
-    """A title as it is, and without what tables add to it: unit, source, link, how values are put together."""
+    """Returns the title and shorter forms of it: without unit, source, link and aggregation."""
     whole = title.partition(";")[0]
     forms = [whole, whole.rpartition(", ")[0], re.sub(r"\s*\([^()]*\)", "", whole)]
     return [title, *(re.sub(r" (?:of|at) (?:a link|\S+>\S+)$", "", one) for one in forms)]
@@ -205,7 +205,7 @@ STAGE_NAMES = {
     "shaping": "shape",
     "class": "classes",
 }
-"""What people call the stages of a link, with the key of a scenario."""
+"""Common names of a link's stages, with the scenario key of each."""
 
 LINK_TITLES = {
     "utilisation": ("utilisation of a link",),
@@ -220,7 +220,7 @@ MISTAKEN = (
     "network", "rate", "medium", "transport", "traffic", "queue", "codec", "control", "loss", "preset", "playout",
     "victim",
 )  # fmt: skip
-"""Keys whose values other tools call otherwise; the first two that know a word explain it."""
+"""Keys whose values have other names in other tools. The first two keys that know a word explain it."""
 
 
 def _instead(name: str, wanted: str) -> str:
@@ -260,7 +260,7 @@ def _first_sentence(text: str) -> str:
 
 
 def forget() -> None:
-    """Laws have been handed in: what is known of names is looked up again."""
+    """Clears the caches after laws were registered."""
     _schema.cache_clear()
     _laws.cache_clear()
 
@@ -304,7 +304,7 @@ def _networks() -> dict[str, dict[str, Any]]:
 
 
 def _network(name: str) -> Entry:
-    """An access network: its keys in both directions, and where they come from."""
+    """Describes an access network: its keys in both directions, and their sources."""
     data = _networks()[name]
     both = {**data["down"], **data["up"]}
     rows = [
@@ -375,7 +375,7 @@ def _describe(kind: str, name: str) -> str:
 
 
 def _flat(text: str) -> str:
-    """A documentation comment as one paragraph; links of the source's own made plain."""
+    """Joins a documentation comment into one paragraph and turns rustdoc links into plain code spans."""
     return re.sub(r"(?<!\w)\[`?([A-Za-z_][\w:]*)`?\]", r"`\1`", " ".join(text.split()))
 
 
@@ -410,7 +410,7 @@ STAGES = {"police": "PoliceConfig", "shape": "ShapeConfig", "classes": "ClassCon
 """Stages of a link before its queue, and the classes of a queue, each with the schema's definition."""
 
 EVENTS = {"event": "Event", "outages": "Outage", "reorder": "Reorder", "duplicate": "Duplicate"}
-"""What is said of what happens to links and flows, each with the schema's definition."""
+"""Events of links and flows, each with the schema's definition."""
 
 
 HOW = "a whole scenario; `fairwave run FILE` runs it"
@@ -484,7 +484,7 @@ def _row(key: str, part: dict[str, Any], *, required: bool) -> Row:
 
 
 def _default(part: dict[str, Any]) -> str:
-    """What a parameter is where it is left out: a value, one for each preset, or words where it follows from others."""
+    """Returns a parameter's default: a value, one value per preset, or words if it follows from other parameters."""
     if part.get("default") is not None:
         return inline(part["default"])
     by_preset = part.get("x-defaults", {})
@@ -509,14 +509,14 @@ OF_QUEUES = {
     ),
     "victim": ("tail", ""),
 }
-"""Keys that the language gives to every queue: default, and what they are about."""
+"""Keys that every queue accepts: default and description."""
 
 
 PLAIN = {"number": "number", "integer": "whole number", "boolean": "true | false", "string": "text"}
 
 
 def _value(part: dict[str, Any]) -> str:
-    """What a value is, in words."""
+    """Describes the values that a parameter accepts."""
     if "$ref" in part:
         return QUANTITIES.get(part["$ref"].rpartition("/")[2]) or _value(_referred(part))
     choices = [json.dumps(part["const"])] if "const" in part else [str(one) for one in part.get("enum", [])]
@@ -534,7 +534,7 @@ def _value(part: dict[str, Any]) -> str:
 
 
 def _example(kind: str, name: str) -> dict[str, Any]:
-    """What an example sets besides the name: the law's own example, or that of each key that it needs."""
+    """Returns the keys of an example besides the name: the law's own example, or the examples of its required keys."""
     law = _laws(kind)[name]
     if "examples" in law:
         return {key: value for key, value in law["examples"][0].items() if key != SCHEMA[kind][1]}

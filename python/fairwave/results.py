@@ -1,4 +1,4 @@
-"""Results of runs: tables in Arrow, with what is needed to know and to repeat them."""
+"""Results of runs: tables in Arrow, with the data that you need to understand and repeat them."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ SUMS = "SHA256SUMS"
 
 
 class DamagedResultsError(ForeignFileError):
-    """Files of results are not as they were written; the message says which, and how to make them again."""
+    """Damaged files of results; the message names them and explains how to make them again."""
 
 
 class ArrowTables(MutableMapping[str, Any]):
-    """Tables that become pyarrow's when they are asked for; each is kept as it was given, too.
+    """Tables that become pyarrow tables on access. Each is also kept in its original form.
 
     Args:
         given: Tables by name, `fairwave.tables.Table` or pyarrow's.
@@ -94,12 +94,12 @@ class ArrowTables(MutableMapping[str, Any]):
 @checked_methods
 @dataclass(frozen=True)
 class Results:
-    """What one or many runs left.
+    """Results of one or many runs.
 
     Attributes:
         tables: `runs` (run, the labels of its point, seed, scenario hash) and the tables of `docs/results.md`.
-        axes: Columns of `runs` that tell the points apart: what was varied.
-        provenance: Where the numbers come from.
+        axes: Columns of `runs` that identify the points: the varied parameters.
+        provenance: Origin of the numbers.
     """
 
     tables: MutableMapping[str, Any]
@@ -137,7 +137,7 @@ class Results:
 
     @property
     def fates(self) -> pa.Table:
-        """One row per run, flow, fate and place: what became of the units, by the records of the run."""
+        """One row per run, flow, fate and place: fates of the units, from the records of the run."""
         return self._table("fates")
 
     @property
@@ -172,7 +172,7 @@ class Results:
 
     @property
     def media_transport(self) -> pa.Table:
-        """One row per run, media session and second: what its rate controller does."""
+        """One row per run, media session and second: state of its rate controller."""
         return self._table("media_transport")
 
     @property
@@ -187,7 +187,7 @@ class Results:
 
     @property
     def round_trips(self) -> pa.Table:
-        """One row per run and flow whose round trips were measured: pings, and what `record.round-trips` names."""
+        """One row per run and flow with measured round trips: pings, and the groups that `record.round-trips` names."""
         return self._table("round_trips")
 
     @property
@@ -250,15 +250,15 @@ class Results:
         return frame
 
     def to_pandas(self, table: str = "flows", *, arrow: bool = False) -> pd.DataFrame:
-        """A table as pandas data frame; needs pandas.
+        """Returns a table as pandas data frame; needs pandas.
 
         Args:
-            table: Its name.
-            arrow: Leave the columns where they are, as pandas' Arrow types, instead of copying them into NumPy's.
+            table: Name of the table.
+            arrow: Share the columns as pandas' Arrow types, instead of copying them into NumPy's.
 
         Raises:
-            LookupError: The runs left no such table.
-            ImportError: pandas is not there; the message says how to install it.
+            LookupError: The runs have no such table.
+            ImportError: pandas is missing; the message explains how to install it.
         """
         self._is_there(table)
         need("pandas", "pandas")
@@ -270,16 +270,16 @@ class Results:
         return found.to_pandas(types_mapper=pd.ArrowDtype)
 
     def measured(self, measure: Measure | str, group: str | None = None) -> Measured:
-        """A measure, one number per run.
+        """Returns a measure, one number per run.
 
         Args:
-            measure: Its name, with the flow group or link if it is of one (`"mos.voice"`, `"mos"`,
-                `"utilisation.r1>r2"`), or a measure itself. `fairwave list measures` names them.
+            measure: A measure, or its name, with the flow group or link if it has one (`"mos.voice"`, `"mos"`,
+                `"utilisation.r1>r2"`). `fairwave list measures` lists the names.
             group: The flow group, if `measure` does not name it; all flows when neither does.
 
         Raises:
             fairwave.ask.AskError: There is no such measure; a `ValueError`.
-            LookupError: No flow group or link has that name; the message says which there are.
+            LookupError: No flow group or link has that name; the message lists the names.
         """
         from fairwave.answers.results_api import asked
 
@@ -292,14 +292,14 @@ class Results:
     def answer(
         self, group: str | None = None, *, relevant: Mapping[str, float | str] | None = None
     ) -> Answer:
-        """How flows fare, in the words of the terminal and of pages; `print` shows its sentences.
+        """Rates the flows, in the words of the terminal and of pages; `print` shows its sentences.
 
         Args:
-            group: The flow group that it is about; all of a run, the first with a stream of a comparison if left out.
+            group: The flow group. Default: all groups of a run, the first with a stream of a comparison.
             relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
-            LookupError: No flow group has that name; the message says which there are.
+            LookupError: No flow group has that name; the message lists the names.
             fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
         """
         from fairwave.answers.results_api import answer
@@ -326,11 +326,11 @@ class Results:
             other: Label of the alternative that is subtracted.
             measure: Name of the measure: `"mos.voice"`, or `"mos"` with a group.
             group: The flow group, if `measure` does not name it; all flows when neither does.
-            at: Labels of other axes, where there are any: `{"flow.voice.count": 10}`.
+            at: Labels of other axes, if there are any: `{"flow.voice.count": 10}`.
 
         Raises:
             fairwave.ask.AskError: No measure has that name.
-            LookupError: No alternative or flow group has that name; the message says which there are.
+            LookupError: No alternative or flow group has that name; the message lists the names.
         """
         from fairwave.answers.results_api import difference
 
@@ -346,21 +346,21 @@ class Results:
         at: Mapping[str, Any] | None = None,
         relevant: Mapping[str, float | str] | None = None,
     ) -> Outcome:
-        """How `one` compares with `other`: `higher`, `lower`, `alike` or `undecided`.
+        """Compares `one` with `other`: `higher`, `lower`, `alike` or `undecided`.
 
-        The two are alike where the 95 % interval of their difference lies below the smallest difference that counts.
+        The two are alike if the 95 % interval of their difference is below the smallest difference that counts.
 
         Args:
             one: Label of an alternative.
             other: Label of the alternative that it is compared with.
             measure: Name of the measure: `"mos.voice"`, or `"mos"` with a group.
             group: The flow group, if `measure` does not name it; all flows when neither does.
-            at: Labels of other axes, where there are any.
+            at: Labels of other axes, if there are any.
             relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
             fairwave.ask.AskError: No measure has that name.
-            LookupError: No alternative or flow group has that name; the message says which there are.
+            LookupError: No alternative or flow group has that name; the message lists the names.
             fairwave.measuring.relevance.RelevanceError: A difference cannot be read.
         """
         from fairwave.answers.results_api import compared
@@ -380,14 +380,14 @@ class Results:
 
         Args:
             out: Its folder.
-            scenario: The scenario of runs without alternatives, of which the page draws the first; not needed else.
+            scenario: The scenario of runs without alternatives, needed for these only; the page draws the first run.
             group: The flow group that is compared, the first with a stream if left out.
             relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
 
         Raises:
             TypeError: Runs without alternatives, and no scenario.
             LookupError: No flow group has that name, or several axes vary.
-            fairwave.folders.FolderTakenError: `out` is a file, or lies in one.
+            fairwave.folders.FolderTakenError: `out` is a file, or is inside a file.
             fairwave.extras.MissingExtraError: The extra `report` is not installed.
         """
         from fairwave.answers.results_api import page
@@ -427,11 +427,11 @@ class Results:
 
         Args:
             measure: A measure (`"mos.voice"`, `"utilisation.r1>r2"`), or a list of them, a panel each.
-            group: The flow group, where `measure` does not name it.
-            kind: What is drawn. If left out: a map over two axes or more, a curve over one of numbers, bars over other
-                ones, and the share of runs where nothing varies.
-            over: The axis that lies across.
-            at: Labels of axes of which one value is drawn: `{"flow.voice.count": 10}`.
+            group: The flow group, if `measure` does not name it.
+            kind: Kind of the figure. Default: a map over two axes or more, a curve over one of numbers, bars over
+                other ones, and the share of runs if nothing varies.
+            over: The axis of the abscissa.
+            at: Labels of axes that are fixed at one value: `{"flow.voice.count": 10}`.
             style: As `--style`: `"paper"`, `"slides"`, `"mono"`, a Matplotlib style sheet, or several: `"paper,mono"`.
             save: A file that the figure is written to, too: `.svg`, `.png` or `.pdf`.
 

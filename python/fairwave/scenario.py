@@ -1,4 +1,4 @@
-"""A scenario as Python sees it: a value that can be read, varied and run."""
+"""A scenario in Python: a value that you can read, vary and run."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 MOST_BYTES = KINDS["scenario"].bytes
-"""A longer file is no scenario: it is refused before it is read."""
+"""Largest size of a scenario file; larger ones are refused before they are read."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run costs at the most, estimated without running anything.
+    """Upper limit of the cost of a run, estimated without a run.
 
     Attributes:
-        packet_hops: Packets times the links that each crosses, and other events of like cost.
+        packet_hops: Packets times the links that each crosses, and other events of similar cost.
         seconds: Computing time on one core; a round figure.
-        memory: Bytes of flows, links, and what flows keep.
+        memory: Bytes of flows, links, and the state of flows.
         words: All of it in words.
     """
 
@@ -45,7 +45,7 @@ class Cost:
 
     @property
     def is_large(self) -> bool:
-        """True where a run takes a minute or more, or a gigabyte."""
+        """True if a run takes a minute or more, or a gigabyte."""
         return self.seconds >= LONG or self.memory >= LARGE
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class Scenario:
     native: _native.Scenario
 
     def __post_init__(self) -> None:
-        """Refuses what is no compiled scenario.
+        """Rejects a value that is not a compiled scenario.
 
         Raises:
             TypeError: It is none.
@@ -101,10 +101,12 @@ class Scenario:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Scenario:
-        """A scenario from plain data in the shape of its TOML: what `to_dict` gives. See also `fairwave.build`.
+        """Reads a scenario from plain data in the shape of its TOML, such as the result of `to_dict`.
+
+        See also `fairwave.build`.
 
         Raises:
-            fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
+            fairwave.ScenarioError: The scenario is wrong; the message gives the place and the remedy.
         """
         text, plain = _native.Scenario.from_text, as_plain(table)
         with suppress(_native.ScenarioError):
@@ -132,13 +134,13 @@ class Scenario:
         return self.native.to_toml()
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Scenario:
-        """A scenario with other values at dotted paths: `{"flow.voice.transport": "tcp/vegas"}`.
+        """Returns a scenario with other values at dotted paths: `{"flow.voice.transport": "tcp/vegas"}`.
 
-        The name of a law alone exchanges the law and keeps what both have in common: `"codel"` for a queue keeps
-        the buffer (`kept` says what). A table replaces all that was there.
+        The name of a law alone replaces the law and keeps the common parameters: `"codel"` for a queue keeps the buffer
+        (`kept` lists them). A table replaces the whole previous value.
 
         Raises:
-            fairwave.ScenarioError: A path leads nowhere or a value does not fit.
+            fairwave.ScenarioError: A path does not exist or a value does not fit.
         """
         if not hasattr(overrides, "items"):
             raise TypeError(
@@ -147,7 +149,7 @@ class Scenario:
         return Scenario(self.native.with_overrides(as_json(dict(overrides), "an override")))
 
     def with_(self, **overrides: Any) -> Scenario:
-        """The same with keywords, where a double underscore stands for the dot: `with_(duration="10 s")`."""
+        """Like `with_overrides` with keywords; a double underscore is the dot: `with_(duration="10 s")`."""
         return self.with_overrides({path.replace("__", "."): value for path, value in overrides.items()})
 
     def expand_preset(self) -> Scenario:
@@ -159,7 +161,7 @@ class Scenario:
         return Scenario(self.native.expand_preset())
 
     def plan(self, seed: int = 1) -> dict[str, Any]:
-        """What a run with this seed would execute: nodes, links and flows with everything spelled out.
+        """Returns the plan of a run with this seed: nodes, links and flows with all values.
 
         Raises:
             fairwave.ScenarioError: It cannot be planned.
@@ -174,7 +176,7 @@ class Scenario:
         return dict(self.native.activities())
 
     def cautions(self, seed: int = 1) -> list[str]:
-        """What one may not expect of a link or a group of flows in a run with this seed, and what to write instead.
+        """Returns the limits of the simulation for links or groups of flows in a run with this seed, with alternatives.
 
         Raises:
             fairwave.ScenarioError: It cannot be planned.
@@ -183,11 +185,11 @@ class Scenario:
         return [f"{link}: {words}" for link, words in self.native.cautions(seed)]
 
     def kept(self) -> list[str]:
-        """What overrides that named a law alone kept of the law before, and what they dropped: a sentence for each."""
+        """Lists the parameters that overrides by name alone kept of the previous law, or dropped: a sentence each."""
         return self.native.kept()
 
     def cost(self, seed: int = 1) -> Cost:
-        """What a run with this seed costs at the most, estimated without running anything.
+        """Estimates the upper limit of the cost of a run with this seed, without a run.
 
         Raises:
             fairwave.ScenarioError: It cannot be planned.
@@ -227,13 +229,13 @@ def load(source: str | PathLike[str]) -> Scenario:
     """Reads a scenario.
 
     Args:
-        source: A file's path (`.toml` or `.json`), or the text itself when it is of more than one line or begins
-            with a brace.
+        source: Path of a file (`.toml` or `.json`), or the text itself. A source with several lines, or with a brace at
+            its beginning, is text.
 
     Raises:
         FileNotFoundError: There is no such file.
         TypeError: It is neither path nor text.
-        fairwave.ScenarioError: The scenario is wrong; the message says where and what to write instead.
+        fairwave.ScenarioError: The scenario is wrong; the message gives the place and the remedy.
     """
     given: object = source
     if not isinstance(given, (str, PathLike)):
@@ -250,10 +252,10 @@ def load(source: str | PathLike[str]) -> Scenario:
 
 
 def read(file: IO[bytes], name: str) -> Scenario:
-    """Reads a scenario from an open file, pipe or standard input; `name` is what messages call it.
+    """Reads a scenario from an open file, pipe or standard input; messages call it `name`.
 
     Raises:
-        fairwave.ScenarioError: It is too large to be a scenario, no text, or wrong.
+        fairwave.ScenarioError: It is too large to be a scenario, not text, or wrong.
     """
     return _parse_content(name, text_of(file, name))
 
@@ -320,9 +322,9 @@ def text_of(file: IO[bytes], name: str) -> str:
 
 
 def names_a_topology(content: str) -> bool:
-    """Whether a scenario's text is a network's file, whose `topology` names a file or a topology of TopoHub.
+    """Whether a scenario's text is a network file whose `topology` names a file or a topology of TopoHub.
 
-    What is neither TOML nor JSON is none: the language says better what is wrong with it.
+    False for text that is neither TOML nor JSON: the scenario language reports its errors better.
     """
     if "topology" not in content or not ("topohub" in content or "file" in content):
         return False
@@ -331,7 +333,7 @@ def names_a_topology(content: str) -> bool:
 
 
 def plain(content: str) -> dict[str, Any]:
-    """TOML or JSON as plain data; empty where it is neither."""
+    """Reads TOML or JSON as plain data; empty if it is neither."""
     is_json = content.lstrip().startswith("{")
     try:
         table = (
@@ -343,7 +345,7 @@ def plain(content: str) -> dict[str, Any]:
 
 
 def check_scenario(value: object, call: str) -> None:
-    """Refuses what is no scenario; `call` is the function that takes it.
+    """Rejects a value that is not a scenario; `call` is the function that takes it.
 
     Raises:
         TypeError: It is none.
@@ -372,16 +374,16 @@ def compare(
     """Runs a scenario varied along one or more axes, every point under the same seeds.
 
     Args:
-        scenario: What is varied.
-        over: Either a dotted path to the values that it takes (`{"flow.voice.transport": ["udp", "tcp/vegas"]}`), or
-            an axis name to labels, each with the overrides it stands for.
+        scenario: The scenario to vary.
+        over: Either a dotted path and its values (`{"flow.voice.transport": ["udp", "tcp/vegas"]}`), or an axis name
+            and its labels, each with the overrides that it applies.
         n: Number of replications, with seeds 1 to `n`.
         seeds: The seeds themselves, instead of `n`.
-        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
-        progress: Told how many runs are done.
+        threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
+        progress: Called with the number of completed runs.
 
     Raises:
-        TypeError: An argument of the wrong kind; the message says what to write.
+        TypeError: An argument of the wrong kind; the message gives the remedy.
         ValueError: No value, no seed, or `n` below 1.
         fairwave.ScenarioError: A value does not fit the scenario.
         fairwave.RunError: A run was refused or failed.

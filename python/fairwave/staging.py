@@ -35,11 +35,11 @@ REMEDIES = {
     errno.ENFILE: "close other programs: the system has too many open files",
     errno.ENOMEM: "close other programs: the system has too little memory",
 }
-"""What to do about an error of the system that is nobody's mistake."""
+"""Remedies for errors of the system that are not a mistake of the user."""
 
 
 def remedy(error: OSError) -> str:
-    """What to do about an error of the system that is nobody's mistake; empty for any other."""
+    """Returns the remedy for an error of the system that is not a mistake of the user; empty for any other."""
     return REMEDIES.get(error.errno or 0, "")
 
 
@@ -48,7 +48,7 @@ PARTIAL = ".partial-"
 
 
 def final_path(path: str) -> str:
-    """The place that a user knows: what is made beside it, under the name of a part, is on its way there."""
+    """Returns the final path of a file or folder that is still being written under the name of a part."""
     parts = Path(path).parts
     at = next((at for at, part in enumerate(parts) if part.startswith(PARTIAL)), len(parts))
     return str(Path(*parts[:at])) if at else path
@@ -83,7 +83,7 @@ def make_folder(root: Path, folder: Path) -> None:
 
 @contextmanager
 def staging(out: Path) -> Iterator[Path]:
-    """A folder to write into; what it holds at the end is moved to `out`, and nothing if an error left the block.
+    """Yields a temporary folder. At the end its contents move to `out`, or are removed if an error left the block.
 
     Files and links of the same name are replaced, other files in `out` stay.
 

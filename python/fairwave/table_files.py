@@ -30,8 +30,8 @@ def write_table(
     Args:
         table: A pyarrow table; without pyarrow a `fairwave.tables.Table`.
         stem: The files' path without suffix.
-        provenance: Where the numbers come from.
-        extra: What else goes into the metadata.
+        provenance: Origin of the numbers.
+        extra: Additional metadata.
 
     Returns:
         The files.
@@ -58,7 +58,7 @@ def write_table(
 
 
 def _csv(table: tables_.Table) -> str:
-    """The table as CSV, written as pyarrow writes it: texts between quotes, nothing where there is no value."""
+    """Formats the table as CSV like pyarrow: texts in quotes, nothing for a missing value."""
     columns = [one.to_list() for one in table.columns.values()]
     lines = [[f'"{name}"' for name in table.column_names]]
     lines += [[_cell(value) for value in row] for row in zip(*columns, strict=True)]

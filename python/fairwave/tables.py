@@ -1,8 +1,7 @@
-"""Tables of results in NumPy: what the simulator leaves, without a library of tables.
+"""Tables of results in NumPy: the simulator's output without a table library.
 
-The simulator leaves columns as bytes in Arrow's memory layout; here they become NumPy arrays without being copied.
-Users see them as pyarrow tables or polars frames, which are made when they are asked for. What the tables hold is in
-`docs/results.md`.
+The simulator writes columns as bytes in Arrow's memory layout. They become NumPy arrays without a copy. Users see them
+as pyarrow tables or polars frames, which are made on access. `docs/results.md` describes the contents.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ class Column:
 
     Attributes:
         values: Numbers (float64, int64, bool), or codes (int32) into `words`.
-        valid: Where there is a value; None where there is one everywhere.
+        valid: True for each present value; None if all values are present.
         words: The texts that codes stand for; None for numbers.
-        plain: Whether Arrow shows texts as they are, not as codes into a dictionary.
+        plain: Whether Arrow shows plain texts, not codes into a dictionary.
     """
 
     values: NDArray[Any]
@@ -54,7 +53,7 @@ class Column:
 
     @classmethod
     def raw(cls, column: Raw) -> Column:
-        """A column of the simulator, whose bytes it shares."""
+        """Wraps a column of the simulator and shares its bytes."""
         if column[0] == "dictionary":
             return cls(np.frombuffer(column[1], "<i4"), words=tuple(column[2]))
         if column[0] == "f64":
@@ -67,7 +66,7 @@ class Column:
 
     @classmethod
     def from_values(cls, values: Iterable[Any]) -> Column:
-        """A column of Python's values; None stands for none. Texts among numbers make all of them texts."""
+        """Makes a column of Python values; None is a missing value. Texts among numbers make all of them texts."""
         each = [one.item() if isinstance(one, np.generic) else one for one in values]
         there = [one for one in each if one is not None]
         valid = None if len(there) == len(each) else np.array([one is not None for one in each], dtype=bool)
@@ -88,7 +87,7 @@ class Column:
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """The numbers, NaN where there is none."""
+        """The numbers, with NaN for missing values."""
         values = self.values.astype(np.float64, copy=self.valid is not None)
         if self.valid is not None:
             values[~self.valid] = np.nan
@@ -96,7 +95,7 @@ class Column:
 
     @property
     def texts(self) -> NDArray[Any]:
-        """The texts, None where there is none."""
+        """The texts, with None for missing values."""
         words = np.array([*(self.words or ()), None], dtype=object)
         codes = self.values if self.valid is None else np.where(self.valid, self.values, -1)
         found: NDArray[Any] = words[codes]
@@ -128,7 +127,7 @@ class Column:
         )
 
     def to_list(self) -> list[Any]:
-        """Python's values, None where there is none."""
+        """Python values, with None for missing values."""
         if self.words is not None:
             return list(self.texts)
         values: list[Any] = self.values.tolist()
@@ -238,7 +237,7 @@ class Table:
         return self.columns[name]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """A column of numbers, NaN where there is none."""
+        """A column of numbers, with NaN for missing values."""
         return self.columns[name].numbers
 
     def take(self, rows: Any) -> Table:
@@ -250,7 +249,7 @@ class Table:
         found = self
         for name, label in labels.items():
             column = found[name]
-            # An index pays where it is asked again, and rows that were chosen are chosen once.
+            # An index pays if it is used again; rows that were chosen are chosen once.
             if column.words is not None and len(column.words) > FEW_WORDS and not found.is_chosen:
                 found = found.take(column.places.get(label, slice(0, 0)))
             else:
@@ -274,7 +273,7 @@ class Table:
         return {}
 
     def with_columns(self, columns: Mapping[str, Column]) -> Table:
-        """The same with columns behind, or in the place of those of the same name."""
+        """Returns the table with these columns, which replace columns of the same name or come last."""
         return Table({**self.columns, **columns})
 
     def numbered(self, *by: str) -> NDArray[np.int64]:
@@ -371,7 +370,7 @@ def tables(raw: RawTables) -> dict[str, Table]:
 
 
 def with_constant(table: Table, name: str, value: int) -> Table:
-    """The table with a constant column in front, where it does not have it yet."""
+    """Returns the table with a constant column in front, unless it already has this column."""
     if name in table:
         return table
     return Table({name: Column(np.full(table.num_rows, value, dtype=np.int64)), **table.columns})

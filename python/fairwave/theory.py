@@ -1,7 +1,7 @@
-"""What theory says a network should do: closed forms to hold the simulator against.
+"""Closed forms of theory, as a reference for the simulator.
 
 Each function gives its source, its units and the assumptions under which it holds. Rates are bits per
-second of payload unless said otherwise, times seconds, loss probabilities fractions.
+second of payload unless stated otherwise, times seconds, loss probabilities fractions.
 
 Sources: M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The Macroscopic Behavior of the TCP Congestion Avoidance
 Algorithm", CCR 27(3), 1997. J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Throughput: A Simple
@@ -179,7 +179,7 @@ def aimd_rate(
 ) -> float:
     """Paper 003's Eq. (1), the throughput of TCP(α, β) in segments per second; `aimd` is the same in bits per second.
 
-    Arguments as for :func:`aimd`. Assumptions: as there; what is lost is counted as sent.
+    Arguments as for :func:`aimd`. Assumptions: the same; lost segments count as sent.
     """
     return aimd(1.0, rtt, timeout, loss, alpha=alpha, kept=kept, acked=acked) / 8.0
 
@@ -187,8 +187,8 @@ def aimd_rate(
 def epoch_rounds(window: float, *, alpha: float = 1.0, kept: float = 0.5) -> float:
     """Round trips of a congestion epoch, (1 − β)·W/α + 1: paper 003's Eq. (4).
 
-    From β·W the window grows by ``alpha`` per round trip to ``window`` segments, where a packet is lost; the
-    round trip in which that is found is the one added.
+    From β·W the window grows by ``alpha`` per round trip to ``window`` segments, when a packet is lost. The round trip
+    that detects the loss is the one added.
 
     Assumptions: one decrease per epoch. The equation is printed as (1 − β)·W/(α + 1 RTT); with the 3.2 s
     that the paper takes for 64 segments at 100 ms only the reading above makes sense.
@@ -213,8 +213,8 @@ def epoch_rounds_after_collapse(window: float, *, alpha: float = 1.0) -> float:
 def sawtooth_mean(window: float, *, kept: float = 0.5) -> float:
     """Mean window of a linear sawtooth between β·W and W: (1 + β)·W/2, in segments.
 
-    Assumptions: every round trip counts alike. Where the queue makes the later ones longer, a mean over time
-    lies above it.
+    Assumptions: every round trip counts alike. If the queue makes the later ones longer, a mean over time is
+    higher.
     """
     _positive("window", window)
     _kept(kept)
@@ -246,7 +246,7 @@ def relative_buffer(buffer: float, rtt: float, rate: float) -> float:
 def efficient_decrease(k: float) -> float:
     """The smallest β that leaves no bandwidth unused, 1/(1 + k): paper 003's Eq. (13).
 
-    It leads from the cliff, where the buffer overflows, to the knee, where it is just empty. ``k``: buffer over
+    It leads from the cliff, at which the buffer overflows, to the knee, at which it is just empty. ``k``: buffer over
     bandwidth-delay product.
 
     Assumptions: all flows decrease at once, as one flow.

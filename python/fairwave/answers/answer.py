@@ -1,7 +1,7 @@
-"""What a page says first: the verdict in a sentence with its uncertainty, a small picture, and what decides it.
+"""The first part of a page: the verdict in a sentence with its uncertainty, a small picture, and the deciding values.
 
-`fairwave.answers.verdict` has the sentences about flows, which terminal and pages share; `fairwave_study.answer` has
-those about a study.
+`fairwave.answers.verdict` makes the sentences about flows, for terminal and pages. `fairwave_study.answer` makes the
+sentences about a study.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 ADVICE = re.compile(r"[Tt]ry `-n (\d+)`")
-"""How an answer asks for more runs."""
+"""Matches a request for more runs within an answer."""
 
 OF_FOLDERS = "folder"
-"""The axis along which saved runs are compared."""
+"""The axis of a comparison of saved runs."""
 
 LIVE = "A live run cannot be repeated: simulate it, `fairwave run SCENARIO -n {0}`"
 SAVED = "Make each folder again with `-n {0}`"
-"""How to get more runs of live runs, and of runs that are saved in folders."""
+"""Advice on how to get more live runs, or more runs that are saved in folders."""
 
 
 def more_runs_by(how: str, text: str) -> str:
-    """The text with another way to get more runs than `-n`; `{0}` in `how` stands for their number."""
+    """Replaces the advice `-n` by another way to get more runs; `{0}` in `how` is their number."""
     return ADVICE.sub(lambda found: how.format(found[1]), text)
 
 
@@ -37,12 +37,12 @@ class Mark:
     """One mean in a picture of bands.
 
     Attributes:
-        label: Whose it is.
+        label: Flow group or alternative of the mean.
         text: The mean with its interval.
         bands: The bands that the interval touches.
-        at: Where the mean lies, in % from the left.
-        low: Where the interval begins.
-        high: Where it ends.
+        at: Position of the mean, in % from the left.
+        low: Lower end of the interval, in % from the left.
+        high: Upper end of the interval, in % from the left.
     """
 
     label: str
@@ -54,7 +54,7 @@ class Mark:
 
     @property
     def tone(self) -> str:
-        """The tone in which it is shown: that of its band, undecided where there are several."""
+        """Tone of the mark: the tone of its band, or undecided if the interval touches several bands."""
         return TONES[self.bands[0]] if len(self.bands) == 1 else "undecided"
 
     @property
@@ -76,11 +76,11 @@ class ClaimLine:
     """A claim in one line.
 
     Attributes:
-        id: Its id, and the end of its anchor.
+        id: Id of the claim, and the end of its anchor.
         text: The claim.
-        words: What became of it.
-        tone: The tone in which that is shown.
-        decided_by: The estimate that decides, with its interval and the line; empty where nothing single decides.
+        words: Verdict on the claim.
+        tone: Tone of the verdict.
+        decided_by: The deciding estimate, with interval and bound; empty if no single estimate decides.
     """
 
     id: str
@@ -92,15 +92,15 @@ class ClaimLine:
 
 @dataclass(frozen=True)
 class Answer:
-    """What stands in a page's first screen.
+    """Content of a page's first screen.
 
     Attributes:
         sentences: The verdict; the first is the most important one.
-        pictures: Means before bands.
-        claims: A study's claims, those that do not hold first.
-        counts: Tone to how many claims have it.
-        sure: How sure all this is: replications, level; empty where there is nothing to be sure of.
-        left_out: Flow groups of which no sentence speaks, because there are many and others are worse.
+        pictures: Means with their bands.
+        claims: A study's claims; failed claims come first.
+        counts: Number of claims of each tone.
+        sure: Confidence of the verdict: replications and level; empty if it does not apply.
+        left_out: Flow groups that no sentence mentions, because there are many groups and others fare worse.
     """
 
     sentences: Sequence[str]
@@ -111,7 +111,7 @@ class Answer:
     left_out: Sequence[str] = ()
 
     def with_more_runs_by(self, how: str) -> Answer:
-        """The same for results that `-n` cannot extend: `how` says how to get `{0}` runs."""
+        """Returns the same answer for results that `-n` cannot extend; `how` explains how to get `{0}` runs."""
         sentences = [more_runs_by(how, one) for one in self.sentences]
         return replace(self, sentences=sentences, sure=more_runs_by(how, self.sure))
 

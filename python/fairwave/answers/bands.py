@@ -1,14 +1,14 @@
-"""What is good, fair and poor: the bands of each measure, their source, and the band of a mean.
+"""Bands of each measure (good, fair, poor), their sources, and the classification of means.
 
 Opinion scores of calls: ITU-T G.109 names categories of R, and ITU-T G.107 Annex B gives the score of each. *Good*
-are the categories best, high and medium (R from 70, MOS 3.60), *fair* is low (from 60, MOS 3.10: many users
-dissatisfied), *poor* is what is called poor and what is not recommended. A call with a gap or a freeze is fair at best
-(`fairwave.answers.events`). A call without a rating has no band (`fairwave.answers.unrated_calls`).
+covers best, high and medium (R from 70, MOS 3.60). *Fair* is low (from 60, MOS 3.10: many users dissatisfied). *Poor*
+covers poor and not recommended. A call with a gap or a freeze is fair at best (`fairwave.answers.events`). A call
+without a rating has no band (`fairwave.answers.unrated_calls`).
 
-Streams that are no calls: ITU-T G.1010 wants less than 1 % of the information of video lost, and less than 3 % of that
-of a voice. Their delay counts too: above 150 ms one way (ITU-T G.114) they are fair at best. Where frames fail to show,
-fairwave calls *poor* what freezes more than one in 25, a frame each second of a film at 25 frames per second; that
-bound is its own.
+Other streams: ITU-T G.1010 requires a loss of less than 1 % for video, and of less than 3 % for voice. Delay counts
+too: above 150 ms one way (ITU-T G.114), such a stream is fair at best. For frames that are not shown, fairwave defines
+its own bound: more than one frozen frame in 25 is *poor*. This is one frame per second of a film at 25 frames per
+second.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 TONES = {"good": "reproduced", "fair": "undecided", "poor": "not_reproduced"}
-"""Band to the tone in which a page shows it."""
+"""Tone of each band on a page."""
 
 UNDECIDED = "undecided"
-"""The word for a mean whose interval touches several bands. It is no band, so it counts apart."""
+"""The word for a mean whose interval touches several bands. It is not a band and is counted separately."""
 
 WORDS = (*TONES, UNDECIDED)
 """The bands from the best to the worst, and the word for none of them."""
@@ -35,10 +35,10 @@ WORDS = (*TONES, UNDECIDED)
 
 @dataclass(frozen=True)
 class Held(Interval):
-    """A mean that is fair at best, for the mean does not tell all.
+    """A mean that is fair at best, because of events that the mean does not show.
 
     Attributes:
-        because: What it does not tell.
+        because: Description of these events.
     """
 
     because: str = ""
@@ -50,14 +50,14 @@ class Scale:
 
     Attributes:
         measure: Id of the measure.
-        name: Its name beside a picture.
-        says: A mean in a sentence, with {} where its number goes.
+        name: Its name next to a picture.
+        says: Sentence with a mean; {} is replaced by the number.
         unit: Its unit, empty for a plain number.
-        ends: Least and most that a picture shows.
+        ends: Lower and upper end of the picture's scale.
         good: Bound of the good band.
         poor: Bound of the poor band.
         higher: Whether more is better.
-        source: Where the bounds come from, a sentence.
+        source: Source of the bounds, as a sentence.
     """
 
     measure: str
@@ -71,7 +71,7 @@ class Scale:
     source: str
 
     def band(self, value: float) -> str:
-        """The band in which a value lies: `good`, `fair` or `poor`. A bound belongs to the better band."""
+        """Returns the band of a value: `good`, `fair` or `poor`. A bound belongs to the better band."""
         sign = 1.0 if self.higher else -1.0
         if sign * value >= sign * self.good:
             return "good"
@@ -96,12 +96,12 @@ class Scale:
         return found
 
     def word(self, mean: Interval) -> str:
-        """The band that a mean's whole interval lies in; `undecided` if the interval touches several."""
+        """Returns the band that contains the mean's whole interval, or `undecided` if the interval touches several."""
         found = self.bands(mean)
         return found[0] if len(found) == 1 else UNDECIDED
 
     def locate(self, value: float) -> float:
-        """Where a value lies in the picture, in % from the left; what lies outside is at its edge."""
+        """Position of a value in the picture, in % from the left, limited to the picture's edges."""
         low, high = self.ends
         return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
 
@@ -132,7 +132,7 @@ def describe_bands(bands: Sequence[str], runs: int) -> str:
 
 
 def counted(words: Iterable[str], form: str = "{count} {word}") -> list[str]:
-    """How many of these words are good, fair, poor and undecided, each in a phrase; those without any are left out."""
+    """Counts the good, fair, poor and undecided words, each in a phrase. Words with count 0 are left out."""
     counts = Counter(words)
     return [form.format(word=word, count=counts[word]) for word in WORDS if counts[word]]
 
@@ -142,7 +142,7 @@ MORE = (10, 20, 30, 50, 100, 200, 500, 1000)
 
 
 def enough(scale: Scale, cell: Interval) -> int | None:
-    """The least of `MORE` replications that probably decides in which band a mean lies; none where 1000 may not."""
+    """Returns the least of `MORE` replications that probably decides the band of a mean; None if 1000 may not."""
     return runs_to_decide(cell, [scale.good, scale.poor])
 
 
@@ -155,7 +155,7 @@ def runs_to_decide(cell: Interval, bounds: Sequence[float]) -> int | None:
     deviation = half * math.sqrt(cell.n) / t_quantile(cell.level, cell.n)
     fits = (n for n in MORE if n > cell.n and t_quantile(cell.level, n) * deviation / math.sqrt(n) < near)
     found = next(fits, None)
-    # What few runs say of the spread is too uncertain to plan more than a first attempt.
+    # The spread estimated from a few runs is too uncertain to plan more than a first attempt.
     return min(found or 20, 100) if cell.n < 10 else found
 
 
@@ -188,14 +188,14 @@ SCALES: tuple[Scale, ...] = (
         "to 3 %, what it asks for a voice. Missed is what was lost or overdue at the end.",
     ),
 )  # fmt: skip
-"""Every measure that has bands, that which says most about what people get first."""
+"""All measures with bands; the most important for users come first."""
 
 
 def scale_of(measure: str) -> Scale | None:
-    """The bands of a measure; None where more or less of it is neither good nor poor by itself."""
+    """The bands of a measure; None if neither a high nor a low value is good or poor in itself."""
     return next((one for one in SCALES if one.measure == measure), None)
 
 
 def finite(value: float, other: float) -> float:
-    """A value, or another where it is infinite or not a number."""
+    """Returns `value`, or `other` if it is infinite or not a number."""
     return value if math.isfinite(value) else other

@@ -1,4 +1,4 @@
-"""What each participant of a call sees and hears: flow groups `CALL-FROM-to-TO`, as `[[call]]` makes them."""
+"""Quality that each participant of a call receives, from the flow groups `CALL-FROM-to-TO` that `[[call]]` makes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairwave.tables import Table
 
 WIDEST = 12
-"""Of more participants a matrix does not fit a terminal."""
+"""Largest number of participants with a matrix; a larger one does not fit a terminal."""
 
 BETWEEN = "-to-"
 """Between sender and receiver in the name of a group."""
@@ -28,12 +28,12 @@ BETWEEN = "-to-"
 
 @dataclass(frozen=True)
 class Call:
-    """A call, as the names of its flow groups tell it.
+    """A call, reconstructed from the names of its flow groups.
 
     Attributes:
-        name: Of the call.
-        pairs: Who receives what whom: receiver to sender to flow group.
-        uplinks: With a server: participant to the flow group of what they send to it.
+        name: Name of the call.
+        pairs: Flow group by receiver and sender.
+        uplinks: Flow group from each participant to the server; empty without a server.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Call:
 
     @property
     def participants(self) -> list[str]:
-        """All who receive, in the order in which they send to the server where there is one."""
+        """All receivers, in the order of their uplinks if the call has a server."""
         return sorted(self.pairs, key=[*self.uplinks, *self.pairs].index)
 
     @property
@@ -95,28 +95,28 @@ def find_calls(results: Results) -> list[Call]:
 
 
 LEAST_SHARE = 0.05
-"""What limits a picture for less than this share of the time is left out."""
+"""Smallest share of the time for which a limit of the picture is reported."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """What a participant saw and heard of another one: means over runs. NaN where there was nothing to measure.
+    """What one participant received from another: means over runs. NaN if there was nothing to measure.
 
     Attributes:
-        receiver: Who saw and heard it.
-        sender: Whom.
+        receiver: The receiving participant.
+        sender: The sending participant.
         worst: MOS of the worst stream.
-        band: The band that its whole 95 % interval lies in, or `undecided`; empty where nothing was measured.
+        band: The band that contains the whole 95 % interval, or `undecided`; empty if nothing was measured.
         speech: MOS of the speech.
         picture: MOS of the pictures: the worst of camera and screen.
         height: Height of the pictures, pixels.
-        silence_s: Seconds in which speech was missing for so long that its concealment had faded to silence.
-        without_s: Seconds in which nothing moved though the camera was on.
-        longest_s: The longest of these times.
-        switches_per_min: Changes of layer or size each minute.
+        silence_s: Seconds in which speech was missing for long enough that its concealment had faded to silence.
+        without_s: Seconds without a new picture while the camera was on.
+        longest_s: The longest period without a new picture, seconds.
+        switches_per_min: Changes of layer or size per minute.
         uplink: Share of the time in which the sender's path to the server limited the picture; NaN without a server.
         path: The same for the path to the receiver.
-        left_out: Share of the time in which the server did not forward the camera, for others spoke later.
+        left_out: Share of the time in which the server did not forward the camera, because others spoke later.
     """
 
     receiver: str
@@ -136,7 +136,7 @@ class Received:
 
     @property
     def limited_by(self) -> str:
-        """What limited the picture for the longest time, with its share; empty for nothing."""
+        """The longest-lasting limit of the picture, with its share; empty if there was none."""
         onward = f"{self.receiver}'s downlink" if not math.isnan(self.uplink) else "the path"
         shares = {
             f"{self.sender}'s uplink": self.uplink,
@@ -159,7 +159,7 @@ def _parts(results: Results, table: str) -> dict[str, Table]:
 
 
 def _limited(part: Table | None) -> tuple[float, float]:
-    """Shares of the time in which bandwidth, and something else, limited the cameras of a session."""
+    """Shares of the time in which bandwidth, or another cause, limited the cameras of a session."""
     if part is None:
         return math.nan, math.nan
     part = part.take(np.isin(np.array(part["stream"].to_list()), CAMERAS))
@@ -173,7 +173,7 @@ def _limited(part: Table | None) -> tuple[float, float]:
 
 
 def received(results: Results, call: Call) -> list[Received]:
-    """What each participant saw and heard of each other one, by receiver and sender."""
+    """Quality that each participant receives from each other one, by receiver and sender."""
     media, outbound = _parts(results, "media"), _parts(results, "media_outbound")
     uplinks = {sender: _limited(outbound.get(group))[0] for sender, group in call.uplinks.items()}
     found = []
@@ -214,9 +214,9 @@ def received(results: Results, call: Call) -> list[Received]:
 def matrices(
     results: Results, left_out: Collection[str] = ()
 ) -> list[tuple[str, list[str], list[list[str]], str]]:
-    """For each call: who sees and hears whom how well, and what limits it. Title, heads, rows and caption of tables.
+    """Returns the quality matrix of each call, with the limits of each pair: title, heads, rows and caption of tables.
 
-    A row is a participant, a column one whom they see and hear. Calls whose flow groups are `left_out` have no tables.
+    A row is a receiver, a column a sender. Calls whose flow groups are `left_out` have no tables.
     """
     tables = []
     for call in find_calls(results):

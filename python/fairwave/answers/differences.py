@@ -1,4 +1,4 @@
-"""The keys in which scenarios differ."""
+"""Lists the keys in which scenarios differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSING = "–"
 
 
 def differences(scenarios: Mapping[str, Scenario]) -> dict[str, list[str]]:
-    """Each key in which scenarios differ, with its value in each of them; tables in lists go by their names or ends."""
+    """Returns each differing key with its value in every scenario. Names or ends identify tables in lists."""
     flat = [_flat(one.to_dict()) for one in scenarios.values()]
     return {
         key: [one.get(key, MISSING) for one in flat]

@@ -1,11 +1,11 @@
 """Events that means hide: gaps of speech and frozen pictures.
 
-A call of a minute with a hole of two seconds has a good mean. Its users would not call it good, so its verdict is
+A call of a minute with a gap of two seconds has a good mean. Its users would not call it good, so its verdict is
 *fair* at best. The bounds are fairwave's: no Recommendation has one for single events.
 
-- A gap of speech above 0.5 s. ITU-T P.59 (Table 1) has 0.508 s as the mean time in which both parties of a conversation
-  are silent. A listener takes a longer gap for the end of a turn.
-- A picture that is frozen for more than 1 s: twice as long, because speech goes on meanwhile.
+- A gap of speech above 0.5 s. ITU-T P.59 (Table 1) has 0.508 s as the mean duration of mutual silence in a
+  conversation. A listener takes a longer gap for the end of a turn.
+- A picture that is frozen for more than 1 s: twice as long, because speech continues meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 RATINGS = frozenset({"conversation-mos", "session-mos", "mos"})
-"""The measures of calls and sessions whose means such events hold below good."""
+"""The measures of calls and sessions whose bands such events limit to *fair*."""
 
 FROZEN_S = 1.0
 """A picture that is frozen for longer is not good."""

@@ -1,7 +1,7 @@
-"""What became of each group's packets, by the records of a run: played, late, dropped, lost, waiting, on the way.
+"""Fates of each group's packets, from the records of a run: played, late, dropped, lost, waiting or on the way.
 
-Every packet that an application made has one fate, and the fates of a group add up to what it made. Shares such as
-`loss` and `missed` leave out what might still have arrived in time when the run ended.
+Every packet that an application made has one fate, and a group's fates add up to the packets that it made. Shares such
+as `loss` and `missed` leave out packets that could still have arrived in time when the run ended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 LEAST_SHARE = 0.0005
-"""A smaller part of a group's packets is not worth words."""
+"""Smallest share of a group's packets that is mentioned."""
 
 USED = frozenset({"played", "arrived"})
 """Fates of packets that their user got in time."""
@@ -34,13 +34,13 @@ ORDER = ("played", "arrived", "late", "dropped", "lost", "waiting", "on-the-way"
 
 @dataclass(frozen=True)
 class FateCount:
-    """How many packets of a group had one fate at one place.
+    """Number of packets of a group with the same fate at the same place.
 
     Attributes:
         fate: `played` (of calls), `arrived`, `late`, `dropped`, `lost`, `waiting` or `on-the-way`.
-        place: The link that dropped or lost the packets, or has them; `sender`; empty for fates without a place.
+        place: The link that dropped, lost or holds the packets; `sender`; empty for fates without a place.
         units: Packets of all flows of the group: mean over runs.
-        share: Their mean part of what the group made in a run.
+        share: Mean share of the packets that the group made in a run.
     """
 
     fate: str
@@ -60,9 +60,9 @@ class FateCount:
 
 
 def count_fates(results: Results, group: str) -> list[FateCount]:
-    """What became of the packets of a group; nothing for groups without packets of their own, such as bulk data.
+    """Returns the fates of a group's packets; empty for groups without application packets, such as bulk data.
 
-    What is on the way is one count, whichever link has it.
+    Packets on the way are one count for all links.
     """
     if "fates" not in results.tables:
         return []
@@ -88,7 +88,7 @@ def count_fates(results: Results, group: str) -> list[FateCount]:
 
 
 def missed(results: Results, group: str) -> list[FateCount]:
-    """What became of the packets of a group whose users missed some; nothing for other groups."""
+    """Returns the fates of a group's packets if its users missed some; empty for other groups."""
     part = missed_of(group).compute(results).interval()
     return count_fates(results, group) if part.n and part.mean > 0 else []
 
@@ -118,7 +118,7 @@ def summed_up(results: Results, group: str) -> str:
 
 
 def table(counts: list[FateCount]) -> list[list[str]]:
-    """The rows of the table *what became of its packets*: fate, packets, share."""
+    """Rows of the table *what became of its packets*: fate, packets, share."""
     whole = made(counts)
     rows = [["made", f"{whole:.0f}", ""]]
     for one in counts:
@@ -128,7 +128,7 @@ def table(counts: list[FateCount]) -> list[list[str]]:
 
 
 def document(results: Results, group: str) -> list[dict[str, Any]]:
-    """The same for programs, of any group: fate, place, packets, share."""
+    """Fates of any group as plain data: fate, place, packets, share."""
     return [
         {"fate": one.fate, "place": one.place, "packets": one.units.mean, "share": one.share}
         for one in count_fates(results, group)

@@ -1,7 +1,7 @@
-"""Which measures of a flow group people see, and in which order: one list for terminal and pages.
+"""Measures of a flow group that people see, in order: one list for terminal and pages.
 
-What decides whether a group fares well comes first: of calls MOS, R, delay from mouth to ear and packets missed.
-Indices that only papers use are shown where `--measures` names them; documents for programs have all of them.
+The measures that decide the group's quality come first: for calls MOS, R, mouth-to-ear delay and missed packets.
+Indices that only papers use are shown if `--measures` names them. Documents for programs contain all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 TRANSFERS = frozenset({"transfer", "web", "stream"})
-"""Kinds of traffic that are wanted as a whole: they have a completion time and no rating as a stream."""
+"""Kinds of traffic that users want complete: they have a completion time and no rating as a stream."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GroupMeasure:
 
 
 def is_transfer(results: Results, group: str) -> bool:
-    """Whether a group's units are wanted as a whole: files and pages."""
+    """Whether users want a group's units complete: files and pages."""
     return "transfers" in results.tables and group in results.rows("transfers")["group"].unique()
 
 
@@ -50,14 +50,14 @@ def count_transfers(results: Results, group: str) -> int:
 
 
 def is_conversation(results: Results, group: str) -> bool:
-    """Whether a group's flows are pairs that talk with each other."""
+    """Whether a group's flows are pairs of conversation partners."""
     return "conversations" in results.tables and group in results.rows("conversations")["group"].unique()
 
 
 def is_bulk(results: Results, group: str) -> bool:
     """Whether a group sends endless data, which has no units."""
     flows = results.rows("flows").only(group=group)
-    # A conference's server forwards packets and counts no units of theirs.
+    # A conference's server forwards packets and counts no units for them.
     if "media" in results.tables and group in results.rows("media")["group"].to_list():
         return False
     counts = [one for one in ("units_sent", "units_in_flight", "units_skipped") if one in flows]
@@ -73,19 +73,19 @@ def most_flows(results: Results, group: str) -> int:
 
 
 def kind_of(results: Results, group: str) -> measures.Kind:
-    """What a group's flows carry."""
+    """Returns the kind of a group's traffic."""
     if is_transfer(results, group):
         return "transfer"
     return "bulk" if is_bulk(results, group) else "stream"
 
 
 def headline(group: str) -> list[Measure]:
-    """What comes first of calls, videos and other streams; those that do not apply are not defined."""
+    """Returns the leading measures of calls, videos and other streams. Measures that do not apply are undefined."""
     return [one for one in measures.list_measures(group, "stream") if one.applies.headline]
 
 
 def list_measures(results: Results, group: str, *, brief: bool = False) -> list[GroupMeasure]:
-    """Every measure of a group, in order; `brief` for what a comparison says of groups that are not compared."""
+    """Returns every measure of a group, in order; with `brief` the short list for groups that are not compared."""
     kind = kind_of(results, group)
     flows = most_flows(results, group)
     return [

@@ -29,13 +29,13 @@ class MeasureLine:
     """One measure across the alternatives.
 
     Attributes:
-        group: Flow group it is about.
+        group: Flow group of the measure.
         measured: The measure in every run.
         cells: Label to interval.
-        best: The best label and all that are not worse by a difference that counts, when the measure has a good
-            direction and some are worse.
-        undefined: Why the measure is defined nowhere; empty when it is somewhere.
-        remarks: What has to be said beside it.
+        best: The best label and all that are not worse by a difference that counts. Empty unless the measure has a good
+            direction and some alternatives are worse.
+        undefined: Reason if the measure is defined for no alternative; empty otherwise.
+        remarks: Remarks on the measure.
         usual: Whether people see it; programs see all lines.
         relevance: The smallest differences that count.
     """
@@ -51,7 +51,7 @@ class MeasureLine:
 
     @property
     def measure(self) -> Measure:
-        """What is measured."""
+        """The measure."""
         return self.measured.measure
 
     @property
@@ -149,11 +149,11 @@ STARRED = (
     "A star (*) marks the best value and every value that is not worse by a difference that counts (95 %, paired by "
     "seed). Rows where no value is worse have no star."
 )
-"""What a star beside a number says."""
+"""Explanation of the stars."""
 
 
 def caption(found: Sequence[MeasureLine]) -> str:
-    """What stands beneath the table: stars, the smallest differences that count, remarks."""
+    """Returns the caption of the table: stars, the smallest differences that count, remarks."""
     named: dict[str, str] = {}
     for line in found:
         if line.usual and line.measure.better:
@@ -162,7 +162,7 @@ def caption(found: Sequence[MeasureLine]) -> str:
 
 
 def _best(line: MeasureLine, axis: str) -> frozenset[Any]:
-    """The best and all that are not worse by a difference that counts; none when that is true of all."""
+    """Returns the best label and all that are not worse by a difference that counts; empty if this includes all."""
     better = {"higher": max, "lower": min}.get(line.measure.better or "")
     rated = [label for label, cell in line.cells.items() if cell.n]
     if better is None or not rated:
@@ -218,7 +218,7 @@ def write_comparison(found: Sequence[MeasureLine], axis: str, folder: Path, resu
         kept["low"], kept["high"] = row["interval"]
         kept["difference_low"], kept["difference_high"] = row["difference_interval"]
         rows.append(kept)
-    # What does not exist is null; an interval of a single run has no ends.
+    # Missing values are null. An interval of a single run has no ends.
     columns = {name: [_finite(row.get(name)) for row in rows] for name in rows[0]} if rows else {}
     table = Table.from_columns(columns)
     write_table(table.to_arrow() if can_write_parquet() else table, folder / "comparison", results.provenance)

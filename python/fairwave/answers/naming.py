@@ -1,4 +1,4 @@
-"""How sentences and heads of columns name keys of a scenario, their values, and what is varied."""
+"""Wording for the keys of a scenario, their values, and varied parameters, in sentences and column heads."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def short_key(key: str) -> str:
-    """A scenario's key as sentences name it: without the table that it is in; tied keys as `a.count = b.count`."""
+    """A scenario's key without its table, as in sentences; tied keys as `a.count = b.count`."""
     return " = ".join(re.sub(r"^(flow|link|topology)\.", "", one) for one in tied(key))
 
 
 def column_names(keys: Sequence[str]) -> dict[str, str]:
-    """Each key as the head of a column: as many of its last parts as tell it apart from the others.
+    """Returns the column head of each key: as few of its last parts as make it unique.
 
     `topology.bottleneck.rate` is `rate`; next to `link.a>b.rate` it is `bottleneck.rate`.
     """
@@ -38,19 +38,19 @@ def column_names(keys: Sequence[str]) -> dict[str, str]:
 
 
 def written_out(names: Mapping[str, str]) -> str:
-    """The keys that heads of columns stand for, in a sentence; empty where heads are the keys."""
+    """Returns a sentence with the full keys of abbreviated column heads; empty if no head is abbreviated."""
     said = ", ".join(f"{name} is {key}" for key, name in names.items() if name != key)
     return f"{said}." if said else ""
 
 
 @dataclass(frozen=True)
 class VariedAxis:
-    """What is varied, and how sentences name its values.
+    """A varied parameter, and the wording of its values.
 
     Attributes:
         axis: Name of the axis.
         group: The flow group that is compared.
-        key: The scenario's key that takes the values; empty where several keys vary, or where only the axis is known.
+        key: The varied scenario key; empty if several keys vary, or if only the axis is known.
     """
 
     axis: str
@@ -80,16 +80,16 @@ class VariedAxis:
         return listed([self.name(first), *(str(label) for label in others)])
 
     def describe(self, *labels: Any) -> str:
-        """Under which alternatives: `over UDP and Vegas`, `with voice.count = 5 and 10`."""
+        """Returns the alternatives with a preposition: `over UDP and Vegas`, `with voice.count = 5 and 10`."""
         return f"{'over' if self.is_own_transport else 'with'} {self.names(labels)}"
 
 
 MOST_NAMES = 12
-"""A list of names has so many."""
+"""Largest number of names in an unabridged list."""
 
 
 def shortened(names: Sequence[str]) -> str:
-    """Names with commas between them; of more than `MOST_NAMES` the first three, and how many others there are."""
+    """Names separated by commas. More than `MOST_NAMES` are abridged to three names and the number of others."""
     if len(names) <= MOST_NAMES:
         return ", ".join(names)
     return f"{', '.join(names[:3])} and {len(names) - 3} others"

@@ -1,4 +1,4 @@
-"""What results say by themselves, without their scenario: the verdict in words, and differences of alternatives."""
+"""Answers from results alone, without their scenario: the verdict in words, and differences of alternatives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def answer(results: Results, group: str | None = None, relevance: Relevance = USUAL) -> Answer:
-    """How flows fare, as the terminal and pages say it.
+    """Rates the flows, in the wording of the terminal and of pages.
 
     Args:
         results: Runs with or without axes.
@@ -65,7 +65,7 @@ def _traffic(results: Results, group: str) -> str:
 
 
 def _answer_grid(results: Results, group: str, relevance: Relevance) -> Answer:
-    """What is said of the points of several axes."""
+    """Rates the points of several axes."""
     usual = {
         "transfer": [measures.completion(group), measures.goodput(group)],
         "bulk": [measures.goodput(group)],
@@ -108,7 +108,7 @@ def compared(
     at: dict[str, Any],
     relevance: Relevance = USUAL,
 ) -> Contrast:
-    """How `one` compares with `other`: their difference, paired by seed, and from where it counts.
+    """Compares `one` with `other`: their difference, paired by seed, and the smallest difference that counts.
 
     Args:
         results: Runs of alternatives.
@@ -120,7 +120,7 @@ def compared(
         relevance: The smallest differences that count.
 
     Raises:
-        LookupError: There are no alternatives, or none with such a label; the message says which there are.
+        LookupError: There are no alternatives, or none with such a label; the message lists the labels.
     """
     measured = results.measured(measure, group)
     if not results.axes:
@@ -158,7 +158,7 @@ def difference(
 def page(
     results: Results, out: Path, scenario: Scenario | None, group: str | None, relevance: Relevance = USUAL
 ) -> PageView:
-    """Writes the page of runs or of a comparison; what it is and raises is said at `Results.page`."""
+    """Writes the page of runs or of a comparison; arguments and errors as for `Results.page`."""
     from fairwave.folders import check_folder
     from fairwave.layers import layer
     from fairwave.notebook import PageView
@@ -201,7 +201,7 @@ def plot(
     style: str | None,
     save: str | Path | None,
 ) -> Figure:
-    """Draws measures; what they are and what is raised is said at `Results.plot`."""
+    """Draws measures; arguments and errors as for `Results.plot`."""
     from fairwave.extras import need_all
     from fairwave.layers import layer
 
@@ -269,7 +269,7 @@ def _check_link(results: Results, name: str) -> None:
 
 
 def _compared(results: Results) -> str:
-    """The flow group that is compared where none is named: the first that carries a stream."""
+    """Returns the flow group that is compared by default: the first that carries a stream."""
     groups = _groups(results)
     return next((one for one in groups if group_measures.kind_of(results, one) == "stream"), groups[0])
 

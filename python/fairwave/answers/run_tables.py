@@ -1,4 +1,4 @@
-"""The verdict on some runs and their tables of flow groups, conversations and links: what terminal and page show."""
+"""The verdict on some runs and their tables of flow groups, conversations and links, for terminal and pages."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ LIMITS = (
     ("limited_congestion_s", "congestion control"),
     ("limited_application_s", "application"),
 )
-"""What may hold a sender back, in the order in which it is told."""
+"""Reasons that hold a sender back, in the order of the table."""
 
 
 LEAST_SHARE = 0.005
-"""What held the senders back for a smaller share of the time is not worth a word."""
+"""Smallest share of the senders' time that is reported for a limit."""
 
 
 LINKS = (
@@ -65,7 +65,7 @@ _BOTH = (
 
 
 def judge_groups(read: Scenario, results: Results, only: Sequence[str] = ()) -> Answer:
-    """What page and terminal say first: of the flow groups `only`; of every group if that is `all`."""
+    """Returns the first part of a page: the verdict on the flow groups `only`, or on every group if `only` is `all`."""
     kinds = {name: kind(flow) for name, flow in groups(read).items()}
     for call in conference.find_calls(results):
         kinds.update(dict.fromkeys(call.groups, "media"))
@@ -110,19 +110,19 @@ def list_conversations(results: Results, group: str) -> list[list[str]]:
 def measure_groups(
     read: Scenario, results: Results, names: Sequence[str] = (), left_out: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Every measure of every group, in order; `usual` says whether people see it.
+    """Returns every measure of every group, in order; `usual` marks the measures that people see.
 
     Args:
         read: The scenario.
         results: The runs.
-        names: Measures that people are to see instead of the usual.
+        names: Measures to show to people instead of the usual ones.
         left_out: Flow groups that have no rows, unless `names` has a measure of them.
 
     Raises:
         BadInputError: No measure has such a name.
     """
     rows = []
-    # Matrices show what pairs of a call see and hear; measures that are asked for have rows, too.
+    # Matrices show the quality of the pairs of a call. Requested measures of pairs have rows, too.
     of_calls = [name for call in conference.find_calls(results) for name in call.groups] if names else []
     asked_of = {name.partition(".")[2] for name in names}
     skipped = {name for name in left_out if name not in asked_of}
@@ -158,9 +158,9 @@ def measure_groups(
 
 
 def measure_limits(results: Results, group: str) -> dict[str, float]:
-    """What held the senders of a group back, as shares of the time that they were on, over all flows and runs.
+    """Returns what limited a group's senders, as shares of their active time, over all flows and runs.
 
-    Empty for transports that nothing holds back. The largest comes first.
+    The result is empty for transports without limits. The largest share comes first.
     """
     flows = results.rows("flows").only(group=group)
     times = {name: float(np.nansum(flows.numbers(column))) for column, name in LIMITS}

@@ -38,7 +38,7 @@ ORDER = ("Bulk", "Best Effort", "Video", "Voice")
 
 
 def tables(results: Results) -> list[tuple[str, list[str], list[list[str]]]]:
-    """Each link whose queue is CAKE: its name, the head of the table and its rows. Means over runs."""
+    """Returns a table for each link with the queue CAKE: its name, head and rows. Means over runs."""
     if "tins" not in results.tables:
         return []
     made = []
@@ -54,7 +54,7 @@ def tables(results: Results) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def _cell(values: np.ndarray) -> str:
-    """The mean of what is defined; a dash without any."""
+    """Returns the mean of the defined values, or a dash if there are none."""
     there = values[~np.isnan(values)]
     if not len(there):
         return "–"

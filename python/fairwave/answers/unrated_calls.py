@@ -1,4 +1,4 @@
-"""Calls whose codec has no impairment factor: they have delay, loss, lateness and gaps, and no rating.
+"""Calls whose codec has no impairment factor: they have delay, loss, lateness and gaps, but no rating.
 
 *Good*, *fair* and *poor* are words for the rating of the E-model. Packets missed ignore delay, so they never replace
 the rating: such a call is *not rated*.

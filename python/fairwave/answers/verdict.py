@@ -1,4 +1,4 @@
-"""How flows fare, in sentences: what terminal and pages say first of a run, a comparison and a sweep."""
+"""Rates flows in sentences, for the first part of a run, a comparison or a sweep on terminal and pages."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ MANY = 5
 """Of more alternatives in one band a sentence names the best and the range; the picture shows each."""
 
 FEW = 3
-"""Of more means a sentence says the range."""
+"""Largest number of means that a sentence lists; of more it gives the range."""
 
 MOST_POINTS = 12
-"""Of more points of a grid a sentence says how many are good, fair and poor."""
+"""Largest number of grid points that are listed; of more, a sentence counts those in each band."""
 
 MOST_MARKS = 8
-"""A picture shows at most so many points of a grid."""
+"""Largest number of grid points in a picture."""
 
 ORDER = ("good", "fair", "poor")
 
@@ -62,7 +62,7 @@ TELLING = (
     ("responsiveness", "responsiveness"),
     ("missed", "missed"),
 )
-"""The measures that say how a group fares, the first that is defined; each with the scale of its bands."""
+"""Measures that can rate a group, each with the scale of its bands; the first defined one counts."""
 
 
 def judge_comparison(
@@ -128,26 +128,26 @@ def judge_comparison(
 
 
 MOST_GROUPS = 20
-"""Of more flow groups, or calls, an answer counts those in each band and names the worst."""
+"""Largest number of flow groups or calls that are rated singly. Of more, the bands are counted, the worst named."""
 
 WORST = 10
-"""So many of the worst it names then, of each kind."""
+"""Number of the worst groups that are named then, per kind."""
 
 
 @dataclass(frozen=True)
 class _Faring:
-    """How one flow group, or one call, fares.
+    """Rating of one flow group, or of one call.
 
     Attributes:
         name: Its name.
         groups: Its flow groups.
-        kind: What it is, one of `_KINDS`.
-        rank: The smaller, the worse.
-        describe: The sentences about it.
-        word: Its band, or another word for how it fares; empty without.
+        kind: Kind of traffic, one of `_KINDS`.
+        rank: Sort key; the smaller, the worse.
+        describe: Makes the sentences about it.
+        word: Its band, or another word for its quality; empty without.
         value: The mean by which groups without bands are ranked.
         scale: Its bands.
-        marks: What a picture shows of it.
+        marks: Its marks in a picture.
     """
 
     name: str
@@ -171,7 +171,7 @@ _KINDS = {
 """Kinds of groups that are ranked among themselves."""
 
 _RANGES = {"files": ("take", "s"), "bulk": ("get", "Mb/s of goodput")}
-"""What is said of the range of means of groups without bands."""
+"""Verb and unit for the range of means of groups without bands."""
 
 TOO_LATE, NOT_RATED = "too late for a conversation", "not rated"
 """Words for how a group fares that are no bands."""
@@ -180,16 +180,16 @@ TOO_LATE, NOT_RATED = "too late for a conversation", "not rated"
 def judge_run(
     results: Results, groups: Mapping[str, str], why: Callable[[str], str], *, every: bool = False
 ) -> Answer:
-    """How each flow group fares.
+    """Rates each flow group.
 
-    Of more than `MOST_GROUPS` groups the answer counts those in each band, and has sentences about the worst of each
-    kind alone; `Answer.left_out` names the others.
+    Of more than `MOST_GROUPS` groups, the answer counts those in each band, and has sentences only about the worst of
+    each kind. `Answer.left_out` names the others.
 
     Args:
         results: The runs.
         groups: Name of each flow group to its kind of traffic.
-        why: What lowers a group's rating, in words; empty where it has none.
-        every: Say how each group fares, however many there are.
+        why: Returns the causes that lower a group's rating, in words; empty without a rating.
+        every: Describe every group, however many there are.
     """
     calls = conference.calls(groups)
     of_calls = {group for call in calls for group in call.groups}
@@ -227,7 +227,7 @@ def judge_run(
 
 
 def _counts(kind: str, found: Sequence[_Faring]) -> str:
-    """How many groups of a kind lie in each band, or the range of their means."""
+    """Counts the groups of a kind in each band, or gives the range of their means."""
     counts = Counter(one.word for one in found if one.word)
     words = [word for word in (*WORDS, TOO_LATE, NOT_RATED) if counts[word]]
     who = f"the {len(found)} {_KINDS[kind]}"
@@ -250,7 +250,7 @@ def _are(count: int) -> str:
 
 
 def _judge_group(name: str, kind: str, results: Results, why: Callable[[str], str]) -> _Faring | None:
-    """How a flow group fares; None where nothing says it."""
+    """Rates a flow group; None if no measure is defined."""
     if kind in group_measures.TRANSFERS:
         if kind == "stream":
             stalled = _mean(measures.stalled, name, results)
@@ -280,7 +280,7 @@ def _judge_group(name: str, kind: str, results: Results, why: Callable[[str], st
                 unrated_calls.describe(_calls_are(name, results), unrated_calls.explain(results, name), found)
             ]
 
-        # By packets missed alone nobody knows how bad it is: behind all that is poor.
+        # Packets missed alone do not rate a stream, so it ranks behind all poor groups.
         return _Faring(name, [name], "rated", (1.0, -_or_worst(missed)), describe, NOT_RATED)
     if scale is None or cell is None:
         goodput = measures.goodput(name).compute(results).interval()
@@ -327,7 +327,7 @@ def _mean(define: measures.Definition, name: str, results: Results) -> float:
 
 
 def _or_worst(mean: float) -> float:
-    """A mean of which more is worse; infinite where it is not defined, as nothing was completed then."""
+    """Returns the mean of a measure that should be low; infinite if undefined, because nothing was completed then."""
     return math.inf if math.isnan(mean) else mean
 
 
@@ -336,7 +336,7 @@ MOST_PARTICIPANTS = 8
 
 
 def _judge_call(call: conference.Call, results: Results, why: Callable[[str], str]) -> _Faring:
-    """What each participant of a call sees and hears: as good as their worst stream."""
+    """Rates each participant of a call by the worst stream that they receive."""
     scale = scale_of("session-mos")
     assert scale is not None
     worst: dict[str, tuple[str, Interval]] = {}
@@ -369,9 +369,9 @@ def _judge_call(call: conference.Call, results: Results, why: Callable[[str], st
 def _participants(
     call: conference.Call, worst: Mapping[str, tuple[str, Interval]], scale: Scale, why: Callable[[str], str]
 ) -> list[str]:
-    """How the participants of a call fare, each with their worst sender and how good it is.
+    """Describes the quality of each participant of a call, with their worst sender.
 
-    Participants whose worst stream comes from the same one, in the same band, share a sentence.
+    Participants share a sentence if they have the same worst sender in the same band.
     """
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for receiver, (sender, cell) in worst.items():
@@ -402,11 +402,11 @@ def judge_points(
     results: Results,
     comparing: Comparing | None = None,
 ) -> Answer:
-    """At which points of a grid the group is good, fair and poor; nothing where no measure has bands.
+    """Lists the points of a grid at which the group is good, fair and poor; empty if no measure has bands.
 
     Args:
         found: Id of a measure and its mean at each point.
-        under: Says under which points: `with voice.count = 5 and 10`.
+        under: Words a list of points: `with voice.count = 5 and 10`.
         group: The flow group.
         results: All runs.
         comparing: Compares two of the points; they are not compared without it.
@@ -498,11 +498,11 @@ NOTED = {
         (measures.video_delay, "capture to screen {}", "ms", 400.0),
     ),
 }
-"""What is said of the streams of a session where it is above a bound: the 150 ms and 400 ms of ITU-T G.114, and 1 %."""
+"""Phrases for streams of a session above a bound: the 150 ms and 400 ms of ITU-T G.114, and 1 %."""
 
 
 def parts_of(name: str, results: Results) -> str:
-    """How sound and picture of media sessions fare, and what limits them; empty for others.
+    """Describes the quality of sound and picture of media sessions, and its causes; empty for others.
 
     *audio 2.68: mouth to ear 636 ms; video 4.02: frozen for 5.77 % of the time*.
     """
@@ -521,9 +521,9 @@ def parts_of(name: str, results: Results) -> str:
 
 
 def made_of(name: str, results: Results) -> str:
-    """What lowers the rating of calls and sessions, in words; empty for others.
+    """Lists the causes that lower the rating of calls and sessions, in words; empty for others.
 
-    *R 70: delay costs 6 points, loss 9, lateness 3*; of sessions see :func:`parts_of`.
+    *R 70: delay costs 6 points, loss 9, lateness 3*. For sessions see :func:`parts_of`.
     """
     if said := parts_of(name, results):
         return said
@@ -531,7 +531,7 @@ def made_of(name: str, results: Results) -> str:
     costs = {cause: measures.r_cost(cause, name).compute(results).interval() for cause in measures.CAUSES}
     if not rating.n or not all(cost.n for cost in costs.values()):
         return ""
-    # What costs less than half a point is not worth a word, unless nothing costs more.
+    # A cause that costs less than half a point is left out, unless no cause costs more.
     told = {cause: cost.mean for cause, cost in costs.items() if cost.mean >= 0.5}
     if not told:
         return f"R {rating.mean:.0f}: nothing costs a point"
@@ -544,7 +544,7 @@ def made_of(name: str, results: Results) -> str:
 
 
 def _telling(is_unrated: bool) -> Sequence[tuple[str, str]]:
-    """The measures that say how a group fares. Calls without a rating have none: packets missed know no delay."""
+    """Returns the measures that can rate a group. For unrated calls `missed` is excluded, because it ignores delay."""
     return [one for one in TELLING if one[0] != "missed"] if is_unrated else TELLING
 
 
@@ -555,11 +555,11 @@ def _describe_unrated(
     results: Results,
     known: Mapping[str, Cells] | None = None,
 ) -> list[str]:
-    """What is known of calls without a rating, at each of a few points or over the range of many.
+    """Describes the measured quality of calls without a rating, at each of a few points or over the range of many.
 
     Args:
-        points: Label to where it is on the axes.
-        under: Says under which labels.
+        points: Label to coordinates on the axes.
+        under: Words a list of labels.
         group: The flow group.
         results: All runs.
         known: Measure to its mean at each label; measured over `results` without it.
@@ -588,7 +588,7 @@ def _calls_are(group: str, results: Results, *, named: bool = True) -> str:
 
 
 LATEST_MS = 400.0
-"""ITU-T G.1010: the most that a conversation may be delayed. What comes later has no rating by what is missed alone."""
+"""Longest delay of a conversation by ITU-T G.1010, ms. Later streams are not rated by packets missed alone."""
 
 DELAYED_MS = 150.0
 """ITU-T G.114: up to here, delay harms few applications. Streams with more delay are fair at best."""
@@ -597,12 +597,12 @@ NOTHING = Interval(math.nan, -math.inf, math.inf, 0)
 
 
 def _late(delays: Cells) -> Cells:
-    """The delays of streams that come too late for packets missed to say much."""
+    """Returns the delays of streams that are too late for a rating by packets missed."""
     return {label: delay for label, delay in delays.items() if delay.n and delay.mean > LATEST_MS}
 
 
 def _delayed(cells: Cells, delays: Cells) -> Cells:
-    """Packets missed by streams that are no calls, held below good where the delay is long."""
+    """Returns the packets missed by streams other than calls; a long delay limits them to *fair*."""
     why = f"a delay above {DELAYED_MS:g} ms one way"
     return {
         label: held(cell, why if delays.get(label, NOTHING).mean > DELAYED_MS else "")
@@ -625,13 +625,13 @@ def list_bands(
     results: Results,
     delays: Mapping[Any, Interval] | None = None,
 ) -> list[str]:
-    """A sentence per band: which alternatives lie in it, with their means; with packets missed also the delay."""
+    """Makes a sentence per band: its alternatives with their means. With packets missed it also gives the delay."""
     delays = {label: one for label, one in (delays or {}).items() if one.n and scale.measure == "missed"}
     late = _late(delays)
     whole, cells = cells, _delayed({label: one for label, one in cells.items() if label not in late}, delays)
     by_bands: dict[tuple[str, ...], list[Any]] = {}
     ranked = sorted(cells.items(), key=lambda one: -one[1].mean if scale.higher else one[1].mean)
-    # Numbers are easier to read in their own order than from best to worst.
+    # Numbers are easier to read in numerical order than from best to worst.
     if all(isinstance(label, (int, float)) for label in cells):
         ranked = list(cells.items())
     for label, cell in ranked:
@@ -667,7 +667,7 @@ def _ends(cells: Sequence[Interval], unit: str) -> str:
 
 
 def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str = "") -> str:
-    """Who is good, fair, poor or undecided, by which means, and what to try where it is undecided."""
+    """Makes a sentence with the band and means of alternatives, and advice for undecided ones."""
     bands = [band for band in ORDER if any(band in scale.bands(cell) for cell in cells)]
     if len(cells) > FEW:
         ends = (min(cell.mean for cell in cells), max(cell.mean for cell in cells))
@@ -685,7 +685,7 @@ def _sentence(lead: str, scale: Scale, cells: Sequence[Interval], because: str =
 
 
 def _try(scale: Scale, cells: Sequence[Interval]) -> str:
-    """What decides what is undecided."""
+    """Returns advice that may settle an undecided band."""
     wanted = [enough(scale, cell) for cell in cells if len(scale.bands(cell)) > 1]
     if any(one is None for one in wanted):
         return "The mean lies too close to a bound to decide with 1000 runs."
@@ -747,7 +747,7 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
 
 
 def _describe_other_groups(found: Sequence[MeasureLine], varied: VariedAxis) -> list[str]:
-    """What it does to everybody else: the range of each other group's rating or goodput."""
+    """Describes the effect on all other groups: the range of each group's rating or goodput."""
     rated = {
         line.group: line.measure.id
         for line in found
@@ -785,7 +785,7 @@ def _compare_extremes(apart: Contrast, ends: str) -> str:
 
 
 def _rate_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[None, None]:
-    """By which scale a group is rated, and its mean; nothing where no measure is defined."""
+    """Returns the scale and the mean that rate a group; None if no measure is defined."""
     defined = {measure: measures.find(measure, name) for measure, _ in TELLING}
     for measure, scale in _telling(unrated_calls.is_unrated(results, name)):
         if defined[measure].table not in results.tables:
@@ -798,7 +798,7 @@ def _rate_stream(name: str, results: Results) -> tuple[Scale, Interval] | tuple[
 
 
 def _describe_transfers(name: str, kind: str, results: Results) -> list[str]:
-    """How long files or pages of a group take, and what they get."""
+    """Describes the completion times and goodput of a group's files or pages."""
     noun = "page" if kind == "web" else "file"
     completion = measures.completion(name).compute(results).interval()
     if not completion.n:
@@ -819,7 +819,7 @@ def _describe_transfers(name: str, kind: str, results: Results) -> list[str]:
 
 
 def _describe_sessions(name: str, kind: str, results: Results) -> list[str]:
-    """In which rate adaptive streams of a group were, and whether they stood still."""
+    """Describes the rate of a group's adaptive streams, and their stalls."""
     rate, stalled, start_up = (
         one(name).compute(results).interval()
         for one in (measures.video_rate, measures.stalled, measures.start_up)

@@ -1,13 +1,13 @@
-"""Monotone curves through noisy means: where a curve that rises or falls throughout crosses zero.
+"""Monotone curves through noisy means: the zero crossing of a curve that rises or falls throughout.
 
 Two estimates serve a search. *Isotonic regression* (Barlow et al. 1972, by pooling adjacent violators) is the monotone
 curve nearest to the means; it assumes no shape. The *crossing* is estimated with a family of logistic curves with free
 place, width, height and asymmetry, which includes lines, saturation on either side, steps and exponential growth. All
 curves of the family count by their likelihood (a grid over place, width and asymmetry; flat priors; the noise and
-the height are integrated out), so the answer is a distribution of the place. Unlike an interval from a test, a
+the height are integrated out), so the result is a distribution of the place. Unlike an interval from a test, a
 distribution stays right if a search looks at it after each run.
 
-Values far from zero tell the side and nothing about the place. They are cut at `CUT` standard deviations of the noise,
+Values far from zero show the side and nothing about the place. They are cut at `CUT` standard deviations of the noise,
 so that a curve that explodes at one end looks like one that saturates.
 
 NumPy alone: a plain installation has no SciPy.

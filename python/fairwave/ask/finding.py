@@ -1,6 +1,6 @@
-"""At which values conditions hold: the question, its answer, and the runs that `fairwave.ask.searching` asks for.
+"""Finds the values at which conditions hold: the question, its answer, and the runs for `fairwave.ask.searching`.
 
-The confidence is that of the answer as a whole, for all values and conditions.
+The confidence covers the whole answer, for all values and conditions.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Tested:
     Attributes:
         value: The value.
         intervals: For each condition, the mean of its measure with the 95 % interval.
-        verdicts: For each condition, whether it holds there, at the confidence of the whole answer: by the runs of
-            this value, or by a monotone curve through all runs between two values.
+        verdicts: For each condition, whether it holds there, at the confidence of the whole answer. The verdict follows
+            from the runs of this value, or from a monotone curve through all runs between two values.
         seeds: The seeds of its runs.
     """
 
@@ -79,10 +79,10 @@ class Region:
     Attributes:
         first: The first value that is settled to hold.
         last: The last one.
-        fails_before: The nearest value before, at which a condition is settled to fail; None if there is none.
-        fails_after: The nearest value after, likewise.
-        begins: Where the means cross the bound before `first`, interpolated; `first` if nothing lies between.
-        ends: Where they cross it after `last`, likewise.
+        fails_before: The nearest smaller value that is settled to fail a condition; None if there is none.
+        fails_after: The nearest larger value, likewise.
+        begins: The point at which the means cross the bound before `first`, interpolated; `first` without a gap.
+        ends: The same after `last`.
     """
 
     first: Label
@@ -108,19 +108,19 @@ class Region:
 
 @dataclass(frozen=True)
 class Answer:
-    """At which values of a key conditions hold.
+    """The values of a key at which conditions hold.
 
     Attributes:
-        key: The key that was varied; several that were tied have commas between them.
-        conditions: What is to hold together.
+        key: The key that was varied; several tied keys are separated by commas.
+        conditions: The conditions that must hold together.
         ends: The first and the last value of the range.
-        regions: Where all conditions hold, in order; empty if nowhere.
+        regions: Regions in which all conditions hold, in order; may be empty.
         tested: Every value that was tried, in order.
-        remarks: What has to be known: that a measure does not rise or fall throughout, what stays open.
+        remarks: Remarks, such as a measure that does not rise or fall throughout, or open values.
         level: Confidence of the answer as a whole.
-        runs: Number of runs that it took.
+        runs: Number of runs of the search.
         relevant: For each condition, the smallest difference of its measure that counts.
-        enough: So many runs of a value probably settle one that is open; None if none is, or if 1000 may not do.
+        enough: Number of runs that probably settles an open value; None if no value is open, or if 1000 may not do.
     """
 
     key: str
@@ -183,7 +183,7 @@ class Answer:
         return not any("throughout" in remark for remark in self.remarks)
 
     def __str__(self) -> str:
-        """The answer in sentences, without the last full stop."""
+        """The result in sentences, without the last full stop."""
         whole = f"{self.key} = {self.ends[0]}..{self.ends[1]}"
         conditions = " and ".join(one.with_unit for one in self.conditions)
         hold = "holds" if len(self.conditions) == 1 else "hold together"
@@ -270,7 +270,7 @@ class Answer:
         return f"<fairwave answer: {self}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer, and each value that was tried."""
+        """For notebooks: the result, and each value that was tried."""
         from fairwave.notebook import answer
 
         return answer(self)
@@ -337,15 +337,15 @@ def runs_at(
     threads: int | None = None,
     keep: Keep | None = None,
 ) -> Results:
-    """The runs of a search at one value; with the search's `keep` they are those that it made.
+    """Returns the runs of a search at one value; with the search's `keep` they are the same runs.
 
     Args:
-        scenario: What was searched.
+        scenario: The scenario of the search.
         key: The dotted path that is set.
         value: Its value.
         seeds: Seeds of the runs.
-        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
-        keep: Where runs are kept.
+        threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
+        keep: Store of runs.
     """
     from fairwave.runs.axes import settings
     from fairwave.runs.grid import Point, assemble
@@ -393,18 +393,18 @@ ROUNDS = 3
 
 @dataclass
 class _Runner:
-    """The runs of a search: which scenario a step has, and what is measured in its runs.
+    """Makes the runs of a search: varies the scenario for each step, and measures its runs.
 
     Attributes:
-        base: What is varied.
+        base: The scenario to vary.
         key: The dotted path that is set.
         each: The values.
         seed: The seed of run 0.
-        threads: How many; all cores when None.
-        keep: Where runs are kept.
-        tell: Told what is tried.
+        threads: Number of threads; all cores when None.
+        keep: Store of runs.
+        tell: Called with a description of the current step.
         wanted: The conditions.
-        baseline: What those next to a baseline compare with.
+        baseline: Scenario with which conditions next to a baseline compare.
     """
 
     base: Scenario
@@ -444,7 +444,7 @@ class _Runner:
         replicate(jobs, threads=self.threads, keep=self.keep)
 
     def sampler(self, one: Condition) -> Callable[[int, Sequence[int]], NDArray[np.float64]]:
-        """Answers with the measure of a condition in runs of a step."""
+        """Returns a function that measures a condition in runs of a step."""
         from fairwave.runs.grid import assemble
         from fairwave.runs.replication import replicate
 
@@ -459,7 +459,7 @@ class _Runner:
         return sample
 
     def reference(self, one: Condition) -> Callable[[Sequence[int]], NDArray[np.float64]] | None:
-        """Answers with the measure of a condition in runs of the baseline; None if it compares with none."""
+        """Returns a function that measures a condition in runs of the baseline; None if it compares with none."""
         if not one.has_baseline:
             return None
 
@@ -489,27 +489,27 @@ def find(
     relevant: Mapping[str, float | str] | Relevance | None = None,
     baseline: Scenario | None = None,
 ) -> Answer:
-    """At which values of a key a condition holds.
+    """Finds the values of a key at which a condition holds.
 
     Args:
-        scenario: What is varied.
+        scenario: The scenario to vary.
         key: The dotted path that is set: `flow.voice.count`. Several take the same value: `("flow.a.count",
             "flow.b.count")`, or one text with commas.
         values: A range, `"1..200"` or `"500 kb/s..5 Mb/s"`, or the values themselves in order.
-        until: The condition, `"mos.voice >= 3.6"`, or several that are to hold together.
-        n: Runs of each value to begin with, 2 or more. Each run has its own seed.
-        most: The most runs of a value that is decided by its own runs. A limit takes five times as many.
+        until: The condition, `"mos.voice >= 3.6"`, or several that must hold together.
+        n: Runs of each value to begin with, 2 or more. Each run has its seed.
+        most: The most runs of a value that is decided by its runs alone. A limit takes five times as many.
         seed: The first seed.
         level: Confidence of the answer as a whole, in (0, 1).
-        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
-        keep: Where runs are kept.
-        tell: Told, now and then, what is tried.
+        threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
+        keep: Store of runs.
+        tell: Called from time to time with a description of the current step.
         relevant: Smallest differences that count: `{"mos": 0.2, "goodput": "5 %"}`; the usual ones if left out.
         baseline: The scenario with which conditions such as `"mos.voice >= baseline - 0.1"` compare, under the same
             seeds.
 
     Raises:
-        AskError: The question cannot be understood, or the measure is not defined at an end of the range.
+        AskError: The question is malformed, or the measure is not defined at an end of the range.
         fairwave.ScenarioError: A value does not fit the scenario.
     """
     from fairwave import arguments
@@ -574,7 +574,7 @@ def find(
 
 
 def _answer(key: str, each: Sequence[Label], trials: Sequence[Search], seed: int) -> Answer:
-    """What the trials of all conditions came to."""
+    """Combines the trials of all conditions into the result."""
     runs, tried = trials[0].runs, trials[0].tried
     judged = [one.judged() for one in trials]
     tested = [
