@@ -6,13 +6,13 @@
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step([0.1])
 
-- `RateEnv`, `WindowEnv`: one session of `webrtc` whose rate you set, one TCP whose window you set.
+- `RateEnv`, `WindowEnv`: you set the rate of one `webrtc` session, or the window of one TCP connection.
 - `RateVectorEnv`, `WindowVectorEnv`: many of them, stepped in one call on all cores.
-- `Task`: what is steered, in which scenario, over which networks; read from a TOML file.
-- `Policy`: a small network in NumPy that can be trained, written to a file, and named in scenarios.
+- `Task`: the steered flow, its scenario and its networks; read from a TOML file.
+- `Policy`: a small network in NumPy that you can train, write to a file, and name in scenarios.
 
-`gymnasium.make("fairwave/Rate-v0")` and `"fairwave/Window-v0"` make the same. docs/gym.md has observation, action and
-reward with units and ranges.
+`gymnasium.make("fairwave/Rate-v0")` and `"fairwave/Window-v0"` make the same environments. docs/gym.md lists
+observation, action and reward with units and ranges.
 """
 
 from fairwave.extras import MissingExtraError, install

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def task_of(task: Task | str | PathLike[str] | None, steers: str) -> Task:
-    """The task that an environment was given: one at hand, a file's, or the default.
+    """Returns the given task, the task of the given file, or the default task.
 
     Raises:
-        TaskError: It steers something else.
+        TaskError: The task steers something else.
     """
     found = default(steers) if task is None else task if isinstance(task, Task) else Task.load(task)
     if found.steers != steers:
@@ -35,7 +35,7 @@ def task_of(task: Task | str | PathLike[str] | None, steers: str) -> Task:
 
 
 class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
-    """One flow, steered: what `RateEnv` and `WindowEnv` have in common."""
+    """Common base of `RateEnv` and `WindowEnv`: one steered flow."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 1}  # noqa: RUF012 (as in Gymnasium)
     steers: ClassVar[str]
@@ -67,12 +67,12 @@ class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
         """Begins an episode: draws a network, and runs until the flow's first monitor interval has ended.
 
         Args:
-            seed: Fixes what is drawn and every packet of this and all following episodes.
-            options: `split` (`train` or `test`, for this episode), `set` (dotted paths to values, in place of what is
-                drawn), `run_seed` (the seed of the run itself).
+            seed: Seed of all draws and packets of this and all following episodes.
+            options: `split` (`train` or `test`, for this episode), `set` (dotted paths to values, instead of drawn
+                values), `run_seed` (the seed of the run).
 
         Returns:
-            The observation, and what was drawn: `scenario` (paths to values) and `run_seed`.
+            The observation, and the drawn values: `scenario` (paths to values) and `run_seed`.
         """
         if self._is_closed:
             raise ClosedEnvironmentError("this environment is closed; make another")
@@ -87,14 +87,14 @@ class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
         return row[: spaces.WIDTH].copy(), {**_info(row), "scenario": drawn, "run_seed": run}
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Applies an action, and goes on to the end of the next monitor interval.
+        """Applies an action, and runs to the end of the next monitor interval.
 
         Args:
             action: One number from −1 to 1, in an array. Numbers outside are cut; NaN is refused.
 
         Raises:
             ResetNeeded: The episode is over, or none has begun.
-            ValueError: The action is no number, or not one.
+            ValueError: The action is not exactly one number.
         """
         if self._is_closed:
             raise ClosedEnvironmentError("this environment is closed; make another")
@@ -109,7 +109,7 @@ class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
         return row[: spaces.WIDTH].copy(), reward, False, last != 0.0, info
 
     def render(self) -> Any:
-        """A figure of the episode so far, as an array of pixels (height × width × 3)."""
+        """Draws the episode so far, as an array of pixels (height × width × 3)."""
         if self.render_mode is None:
             return None
         if not self._course:
@@ -126,10 +126,10 @@ class SteeredEnv(gymnasium.Env["Floats", "Floats"]):
         self._course = []
 
     def finish(self) -> dict[str, Any]:
-        """Ends the episode: runs on to the end of the scenario, as the last action left it.
+        """Ends the episode: runs to the end of the scenario with the setting of the last action.
 
         Returns:
-            The tables of the run as `fairwave.run` has them, raw: name to columns.
+            The raw tables of the run, as in `fairwave.run`: name to columns.
 
         Raises:
             ResetNeeded: There is no episode.
@@ -151,24 +151,24 @@ def _info(row: Floats) -> dict[str, Any]:
 
 
 class RateEnv(SteeredEnv):
-    """Rate control of a media session: a flow with the transport `webrtc`, whose rate the agent sets.
+    """Rate control of a media session: the agent sets the rate of a flow with the transport `webrtc`.
 
-    A step is one monitor interval of the task (50 ms unless it says otherwise).
+    A step is one monitor interval of the task (default: 50 ms).
 
     **Action**: one number `a` from −1 to 1. The rate of all streams together, in whole IP packets, is multiplied by
     2^a, and stays between the session's `least` and `most`.
 
     **Observation**: ten numbers of the interval that has ended, float64. All but the last two come from feedback.
 
-    | place | name | what | unit | range |
+    | place | name | quantity | unit | range |
     |---|---|---|---|---|
     | 0 | granted | the rate that is set | log2 of Mb/s | −20 to 20 |
     | 1 | delivered | rate at which packets arrived | log2 of Mb/s | −20 to 20; −20 for none |
     | 2 | used | delivered as part of granted | 1 | 0 to 4 |
-    | 3 | lost | packets newly known to be lost, of those newly known of | 1 | 0 to 1 |
-    | 4 | marked | packets that arrived marked, of those that arrived | 1 | 0 to 1 |
+    | 3 | lost | newly reported packets: share reported lost | 1 | 0 to 1 |
+    | 4 | marked | arrived packets: share that is marked | 1 | 0 to 1 |
     | 5 | queueing | mean one-way delay less the least so far | s | 0 to 10 |
-    | 6 | change | of queueing since the interval before | s | −10 to 10 |
+    | 6 | change | change of queueing since the interval before | s | −10 to 10 |
     | 7 | round-trip | the least round trip so far | s | 0 to 10; 0 before the first |
     | 8 | held | age of the oldest packet in the pacer | s | 0 to 10 |
     | 9 | silence | time since the latest feedback | s | 0 to 10 |
@@ -183,14 +183,14 @@ class RateEnv(SteeredEnv):
 
 
 class WindowEnv(SteeredEnv):
-    """A TCP's window: a flow with the transport `tcp/policy`, whose congestion window the agent sets.
+    """Window control of a TCP connection: the agent sets the congestion window of a flow with `tcp/policy`.
 
     **Action**: one number `a` from −1 to 1. The window is multiplied by 2^a with the first acknowledgement after the
     interval, and stays between 2 and 10⁶ segments. A timeout sets it to 1.
 
-    **Observation**: as `RateEnv`, but *granted* is the window (log2 of segments), *used* is the rate delivered as part
-    of the window in the least round trip, *queueing* is the mean round trip less the least, and *held* is the part of
-    the window that is in flight.
+    **Observation**: like `RateEnv`, but *granted* is the window (log2 of segments), and *used* is the delivered rate as
+    part of the window in the least round trip. *queueing* is the mean round trip less the least, and *held* is the
+    share of the window in flight.
 
     **Reward** and **episode** are as in `RateEnv`.
     """

@@ -1,4 +1,4 @@
-"""An episode as a figure: what was granted and delivered, how long packets waited, the reward."""
+"""Draws an episode: granted and delivered rate, queueing delay and loss, reward."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def drawn(course: NDArray[np.float64], steers: str) -> NDArray[np.uint8]:
-    """The rows of an episode as pixels, height × width × 3."""
+    """Draws the rows of an episode as pixels, height × width × 3."""
     need("matplotlib", "gym")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -34,9 +34,9 @@ class Policy:
 
     Attributes:
         steers: `rate` or `window`.
-        interval: The monitor interval that it was made for, a span: "50 ms".
-        layers: Of each layer its weights (units × inputs), its biases (units), and `linear`, `tanh` or `relu`.
-        trained: Where it comes from, for its file: plain data.
+        interval: The monitor interval that the policy was made for, a span: "50 ms".
+        layers: For each layer its weights (units × inputs), its biases (units), and `linear`, `tanh` or `relu`.
+        trained: Origin of the policy, for its file: plain data.
     """
 
     steers: str
@@ -79,14 +79,14 @@ class Policy:
         return Policy(self.steers, self.interval, tuple(layers), trained)
 
     def act(self, observation: ArrayLike) -> Floats:
-        """The action, from −1 to 1: an array of one for an observation, of n × 1 for n of them."""
+        """Returns the action, from −1 to 1: an array of 1 for one observation, of n × 1 for n observations."""
         values = np.asarray(observation, dtype=np.float64)
         for weights, bias, activation in self.layers:
             values = _ACTIVATIONS[activation](values @ weights.T + bias)
         return np.clip(np.nan_to_num(values, nan=0.0), -1.0, 1.0)
 
     def law(self) -> dict[str, Any]:
-        """The table that names it in a scenario: for `control`, or for `transport`."""
+        """Returns the table that names the policy in a scenario: for `control`, or for `transport`."""
         table = self._table()
         return {
             "name": policy_files.STEERS[self.steers],
@@ -107,7 +107,7 @@ class Policy:
         }
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Writes it as JSON."""
+        """Writes the policy as JSON."""
         where = Path(path)
         table = self._table() | ({"trained": dict(self.trained)} if self.trained else {})
         write_text(where, json.dumps(table, indent=1) + "\n")
@@ -115,11 +115,11 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Policy:
-        """Reads what `save` has written.
+        """Reads a file written by `save`.
 
         Raises:
             FileNotFoundError: There is no such file.
-            fairwave.policy_files.PolicyError: It holds no policy.
+            fairwave.policy_files.PolicyError: The file holds no policy.
         """
         table = policy_files.read(path)
         inputs, layers = len(policy_files.OBSERVATION), []

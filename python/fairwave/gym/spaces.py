@@ -1,4 +1,4 @@
-"""Observation and action as Gymnasium's spaces, and what an action must be."""
+"""Gymnasium spaces of observation and action, and checks of actions and options."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROW, WIDTH = _native.Episodes.widths()
-"""Numbers that a step leaves, and those of them that are the observation."""
+"""Width of a step's row, and width of the observation at its beginning."""
 
 REWARD, DELIVERED, QUEUEING, LOST, TIME, LAST = range(WIDTH, ROW)
-"""Places of the other numbers."""
+"""Places of the other numbers in the row."""
 
 LEAST = np.array([-20, -20, 0, 0, 0, 0, -10, 0, 0, 0], dtype=np.float64)
 MOST = np.array([20, 20, 4, 1, 1, 10, 10, 10, 10, 10], dtype=np.float64)
 
 WEIGHTS = {"delay": 10.0, "loss": 10.0}
-"""What a second of queueing delay, and the loss of every packet, cost."""
+"""Reward weights: cost of one second of queueing delay, and of a loss share of 1."""
 
 
 def observations() -> Any:
-    """The space of an observation."""
+    """Returns the space of an observation."""
     return spaces.Box(LEAST, MOST, dtype=np.float64)
 
 
 def actions() -> Any:
-    """The space of an action."""
+    """Returns the space of an action."""
     return spaces.Box(-1.0, 1.0, (1,), dtype=np.float64)
 
 
 def weights(given: Mapping[str, float] | None) -> dict[str, float]:
-    """The weights of the reward.
+    """Returns the weights of the reward: the given ones, and defaults for the rest.
 
     Raises:
-        ValueError: A weight that there is not, or one that is negative or not finite.
+        ValueError: A weight is unknown, negative or not finite.
     """
     found = {**WEIGHTS, **(given or {})}
     for name, value in found.items():
@@ -53,10 +53,10 @@ def weights(given: Mapping[str, float] | None) -> dict[str, float]:
 
 
 def checked(action: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The action, cut to −1 to 1.
+    """Returns the action, cut to −1 to 1.
 
     Raises:
-        ValueError: It has another shape, or holds something that is no number.
+        ValueError: The action has another shape, or contains NaN.
     """
     values = np.asarray(action, dtype=np.float64)
     if values.shape != shape:
@@ -67,7 +67,7 @@ def checked(action: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def checked_one(action: Any) -> float:
-    """One action, cut to −1 to 1: as `checked`, for a single environment, whose steps take microseconds.
+    """Like `checked` for a single environment, with a fast path because its steps take microseconds.
 
     Raises:
         ValueError: As `checked`.
@@ -80,10 +80,10 @@ def checked_one(action: Any) -> float:
 
 
 def parse_options(options: Mapping[str, Any] | None, split: str) -> tuple[str, Mapping[str, Any], int | None]:
-    """What `reset` is asked for: the split, values that are set, and the seed of the run.
+    """Parses the options of `reset`: the split, the fixed values, and the seed of the run.
 
     Raises:
-        ValueError: An option that there is not.
+        ValueError: An option is unknown.
     """
     given = dict(options or {})
     chosen = given.pop("split", split)
@@ -95,7 +95,7 @@ def parse_options(options: Mapping[str, Any] | None, split: str) -> tuple[str, M
 
 
 def checked_split(split: str) -> str:
-    """A split that there is.
+    """Returns the split if it exists.
 
     Raises:
         ValueError: There is no such split.

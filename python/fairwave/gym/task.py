@@ -1,4 +1,4 @@
-"""What is learned: a scenario, the flow that is steered, and the networks that episodes are drawn from.
+"""Learning tasks: a scenario, the steered flow, and the networks that episodes are drawn from.
 
 A task is a TOML file:
 
@@ -10,10 +10,10 @@ A task is a TOML file:
     "link.a>b.rate" = { least = "0.3 Mb/s", most = "6 Mb/s", scale = "log" }
     "link.a>b.loss" = { one-of = ["none", { model = "bernoulli", rate = 0.01 }] }
 
-    [test]                       # what training never sees
+    [test]                       # networks that training never shows
     "link.a>b.rate" = { one-of = ["1 Mb/s", { law = "trace", file = "lte.csv" }] }
 
-Paths are those of `--set`. A path of `test` that is not there is drawn as in training.
+Paths have the form of `--set`. A path that is missing in `test` is drawn as in training.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     import numpy as np
 
 SPLITS = ("train", "test")
-"""From which networks episodes are drawn."""
+"""Sets of networks that episodes are drawn from."""
 
 INTERVAL = "50 ms"
-"""The monitor interval where a task does not say."""
+"""Default monitor interval of a task."""
 
 _QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
 _SPANS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 
 
 class TaskError(ForeignFileError):
-    """A task cannot be used; the message says where and why."""
+    """A task cannot be used; the message names the place and the reason."""
 
 
 def nanoseconds(span: str, key: str = "interval") -> int:
-    """A span of time as nanoseconds, from 1 ms to 10 s.
+    """Converts a span of time to nanoseconds, from 1 ms to 10 s.
 
     Raises:
-        TaskError: It is no such span.
+        TaskError: The text is no such span.
     """
     found = _QUANTITY.fullmatch(span) if isinstance(span, str) else None
     try:
@@ -67,14 +67,14 @@ def nanoseconds(span: str, key: str = "interval") -> int:
 
 @dataclass(frozen=True)
 class Range:
-    """Values between two quantities of one unit, evenly or, by `log`, with even logarithms.
+    """Values between two quantities of one unit, uniform or (with `log`) log-uniform.
 
     Attributes:
         least: The lower bound.
         most: The upper bound.
         unit: The unit of both; empty for bare numbers.
-        log: Logarithms are even.
-        whole: Values are whole numbers.
+        log: True to draw logarithms uniformly.
+        whole: True to draw integers.
     """
 
     least: float
@@ -84,7 +84,7 @@ class Range:
     whole: bool = False
 
     def draw(self, random: np.random.Generator) -> Any:
-        """A value, as a scenario writes it."""
+        """Draws a value in the form of scenarios."""
         if self.log:
             value = math.exp(random.uniform(math.log(self.least), math.log(self.most)))
         else:
@@ -96,31 +96,31 @@ class Range:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several values, each as likely.
+    """One of several values with equal probability.
 
     Attributes:
-        values: As a scenario writes them.
+        values: Values in the form of scenarios.
     """
 
     values: tuple[Any, ...]
 
     def draw(self, random: np.random.Generator) -> Any:
-        """One of them."""
+        """Draws one of the values."""
         return self.values[int(random.integers(len(self.values)))]
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is learned.
+    """A learning task.
 
     Attributes:
-        scenario: The network and all flows; what is not varied is as it says.
-        index: The flow that is steered, its place among all flows of the run.
-        flow: Its name.
+        scenario: The network and all flows. Draws override some of its values.
+        index: Place of the steered flow among all flows of the run.
+        flow: Name of the steered flow.
         steers: `rate` or `window`.
         interval: The monitor interval, a span.
-        train: Dotted path to what it is drawn from, in training.
-        test: The same for tests.
+        train: Dotted path to the range or choice for training.
+        test: Dotted path to the range or choice for tests.
     """
 
     scenario: Scenario
@@ -143,20 +143,20 @@ class Task:
         test: Mapping[str, Any] | None = None,
         folder: Path | None = None,
     ) -> Task:
-        """A task from its parts.
+        """Creates a task from its parts.
 
         Args:
             scenario: The scenario.
-            flow: Which flow is steered: its name, or that of its group where it has one flow only. May be left out
-                where there is one that can be.
-            steers: `rate` or `window`: which flows count; both when None.
+            flow: Name of the steered flow, or of its group if the group has only one flow. Optional if only one flow
+                can be steered.
+            steers: `rate` or `window`: kind of flows that count; both when None.
             interval: The monitor interval.
             vary: Dotted path to `{"least": …, "most": …, "scale": "log"}` or `{"one-of": […]}`.
-            test: The same for tests; a path that is not there is drawn as in training.
-            folder: Where files are sought that values name; the present folder when None.
+            test: The same for tests; a missing path is drawn as in training.
+            folder: Folder of the files that values name; the current folder when None.
 
         Raises:
-            TaskError: No flow can be steered, several can, or what is varied cannot be.
+            TaskError: No flow can be steered, several can, or a value does not fit the scenario.
         """
         nanoseconds(interval)
         scenario = with_files(scenario, folder or Path())
@@ -190,12 +190,12 @@ class Task:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Task:
-        """Reads a task's file.
+        """Reads a task from a file.
 
         Raises:
-            FileNotFoundError: There is no such file, or none where it names its scenario.
-            TaskError: It is no task; the message says where and why.
-            fairwave.ScenarioError: Its scenario is wrong.
+            FileNotFoundError: The file or its scenario does not exist.
+            TaskError: The file is no task; the message names the place and the reason.
+            fairwave.ScenarioError: The scenario is invalid.
         """
         where = Path(path)
         if not where.is_file():
@@ -224,12 +224,12 @@ class Task:
     def draw(
         self, random: np.random.Generator, split: str = "train", extra: Mapping[str, Any] | None = None
     ) -> tuple[Scenario, dict[str, Any]]:
-        """The scenario of an episode, and what was drawn for it.
+        """Draws the scenario of an episode and returns it with the drawn values.
 
         Args:
-            random: Where values are drawn from.
+            random: Random number generator.
             split: `train` or `test`.
-            extra: Values that are set in place of what is drawn.
+            extra: Values to set instead of drawn values.
         """
         ranges = self.train if split == "train" else self.test
         drawn = {path: one.draw(random) for path, one in ranges.items()} | dict(extra or {})
@@ -238,7 +238,7 @@ class Task:
         return self.scenario.with_overrides(drawn), drawn
 
     def _check(self, split: str, folder: Path) -> None:
-        """Every bound and every value on its own must be one that the scenario takes."""
+        """Checks every bound and every value separately against the scenario."""
         ranges = self.train if split == "train" else self.test
         for path, one in ranges.items():
             if isinstance(one, Range):
@@ -266,7 +266,7 @@ class Task:
 
 
 def _look_up(table: dict[str, Any], path: str, otherwise: Any) -> Any:
-    """The value at a dotted path of links or flows, by name."""
+    """Returns the value at a dotted path of links or flows, by name."""
     kind, name, *keys = path.split(".")
     for place, one in enumerate(table.get(kind, [])):
         if name in (one.get("name"), f"{one.get('from')}>{one.get('to')}", str(place)):
@@ -408,9 +408,9 @@ _TEST = {
 
 
 def default(steers: str) -> Task:
-    """The task of an environment that names none: one flow alone over a link whose rate, delay, buffer and loss vary.
+    """Returns the default task: one flow alone on a link with varying rate, delay, buffer and loss.
 
-    Tests let the rate change during an episode, which training never shows.
+    In tests the rate also changes during an episode, which training never shows.
     """
     scenario = load(_CALL if steers == "rate" else _DOWNLOAD)
     return Task.create(scenario, vary=_VARY[steers], test=_TEST[steers])

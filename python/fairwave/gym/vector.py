@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class SteeredVectorEnv(VectorEnv["Floats", "Floats", Any]):
-    """Many flows, each in a run of its own: what `RateVectorEnv` and `WindowVectorEnv` have in common.
+    """Common base of `RateVectorEnv` and `WindowVectorEnv`: many flows, each in a separate run.
 
-    An environment whose episode has ended begins another with the next step, whose action for it has no effect
-    (Gymnasium's next-step autoreset). Environment `i` of a reset with `seed` draws as a single one
-    does with `seed + i`.
+    After the end of an episode, the next step begins a new one and ignores the action for that environment
+    (Gymnasium's next-step autoreset). Environment `i` of a reset with `seed` draws the same values as a single
+    environment with `seed + i`.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (as in Gymnasium)
@@ -74,8 +74,8 @@ class SteeredVectorEnv(VectorEnv["Floats", "Floats", Any]):
         """Begins an episode in every environment.
 
         Args:
-            seed: One for all, from which environment `i` has `seed + i`, or one for each.
-            options: As for a single environment; and `reset_mask`, an array of truths: only those environments.
+            seed: One seed (environment `i` gets `seed + i`), or a list with one seed per environment.
+            options: As for a single environment; also `reset_mask`, an array of booleans: which environments to reset.
         """
         if self.closed:
             raise ClosedEnvironmentError("these environments are closed; make others")
@@ -122,7 +122,7 @@ class SteeredVectorEnv(VectorEnv["Floats", "Floats", Any]):
 
         Raises:
             ResetNeeded: `reset` has not been called.
-            ValueError: An action is no number, or the shape is another.
+            ValueError: An action is NaN, or the array has another shape.
         """
         if self.closed:
             raise ClosedEnvironmentError("these environments are closed; make others")

@@ -21,19 +21,19 @@ _PLACE = '<meta name="fairwave-scenario" content="">'
 
 
 class LabError(RuntimeError):
-    """The page has not been built; the message says how it is."""
+    """The page has not been built; the message names the command to build it."""
 
 
 def built() -> Path | None:
-    """The page's file; None where it has not been built."""
+    """Returns the page's file, or None if it has not been built."""
     return _BESIDE if _BESIDE.is_file() else None
 
 
 def page() -> Path:
-    """The page's file.
+    """Returns the page's file.
 
     Raises:
-        LabError: It has not been built.
+        LabError: The page has not been built.
     """
     found = built()
     if found is None:
@@ -45,22 +45,22 @@ def page() -> Path:
 
 
 def packed(toml: str) -> str:
-    """A scenario as it stands in an address: deflated, in base64 for addresses, without padding."""
+    """Encodes a scenario for an address: deflated, in URL-safe base64, without padding."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
     squeezed = deflate.compress(toml.encode()) + deflate.flush()
     return base64.urlsafe_b64encode(squeezed).decode().rstrip("=")
 
 
 def fragment(toml: str) -> str:
-    """What makes an address of the page open on this scenario: ``#s=…``."""
+    """Returns the end of an address that opens the page on this scenario: ``#s=…``."""
     return f"#s={packed(toml)}"
 
 
 def opening_on(toml: str) -> str:
-    """The page's text, which then opens on a scenario.
+    """Returns the page's text, changed to open on a scenario.
 
     Raises:
-        LabError: The page has not been built, or by another version.
+        LabError: The page has not been built, or another version built it.
     """
     text = page().read_text(encoding="utf-8")
     if _PLACE not in text:
@@ -69,11 +69,11 @@ def opening_on(toml: str) -> str:
 
 
 def write(out: Path, toml: str | None = None) -> Path:
-    """Write the page, which then opens on a scenario.
+    """Writes the page, changed to open on a scenario if one is given.
 
     Args:
         out: The file.
-        toml: The scenario; the page's own if not given.
+        toml: The scenario; None for the page's default scenario.
 
     Raises:
         LabError: The page has not been built.
@@ -84,10 +84,10 @@ def write(out: Path, toml: str | None = None) -> Path:
 
 
 def link_from(folder: Path, toml: str) -> str | None:
-    """A link for a page in a folder that opens a scenario in the lab, which is copied there.
+    """Returns a link to the lab that opens a scenario, and copies the lab into the folder.
 
     Returns:
-        The link; None where the lab has not been built.
+        The link; None if the lab has not been built.
     """
     found = built()
     if found is None:

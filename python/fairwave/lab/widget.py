@@ -1,6 +1,6 @@
-"""The lab as a widget, for Jupyter, marimo and whatever else shows widgets by ``anywidget``.
+"""The lab as a notebook widget, for Jupyter, marimo and other hosts of ``anywidget``.
 
-The page runs in a frame of its own; the simulator runs in the reader's browser. The notebook gets the result.
+The page runs in a separate frame, and the simulator runs in the reader's browser. The notebook gets the result.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 SCRIPT = Path(__file__).with_name("widget.js")
-"""What the notebook's page runs."""
+"""Script that runs in the notebook's page."""
 
 
 def widget(scenario: Scenario | None = None, height: int = 900) -> Any:
-    """The lab on a scenario.
+    """Creates the lab, open on a scenario.
 
     Args:
-        scenario: What it opens on; the page's own if not given.
-        height: In pixels, above 0.
+        scenario: The scenario; None for the page's default scenario.
+        height: Height in pixels, above 0.
 
     Returns:
-        An ``anywidget`` widget. Its ``result`` is what came out last: a dictionary with ``digest``, ``scenario`` (JSON)
-        and ``voice`` (of each group of calls its opinion score); its ``scenario`` takes TOML and opens it.
+        An ``anywidget`` widget. Its ``result`` is the latest result: a dictionary with ``digest``, ``scenario`` (JSON)
+        and ``voice`` (MOS of each group of calls). Set its ``scenario`` to TOML to open another scenario.
 
     Raises:
         fairwave.lab.LabError: The page has not been built, or ``anywidget`` is not installed.
-        ValueError: A height that is not above 0.
+        ValueError: The height is not above 0.
     """
     if height <= 0:
         raise ValueError(f"height {height}: must be above 0; write for example height=900")

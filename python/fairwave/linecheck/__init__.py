@@ -1,8 +1,9 @@
 """Is my line good, before I call?
 
-`fairwave reflector` answers at one end; `fairwave measure HOST` sends a call's packets both ways from the other, over
-the idle line and over the line loaded each way. It says whether voice and video would be good, fair or poor, why, and
-what would help: the fitted network carries the call under other queues. What irtt wrote is read, too.
+Run `fairwave reflector` at one end and `fairwave measure HOST` at the other. `measure` sends a call's packets both ways
+over the idle line, and over the line loaded in each direction. It rates voice and video as good, fair or poor, gives
+the reasons, and suggests remedies: it simulates the call over the fitted network with other queues. It also reads
+measurements by irtt.
 """
 
 from fairwave.linecheck.fitted_network import Alternative, Network, alternatives, fitted, least_rate

@@ -1,11 +1,11 @@
-"""The network that explains a measured line, and the same call over it under other queues.
+"""Fits a network to a measured line, and simulates the same call over it with other queues.
 
-Rates are direct: what TCP carried while it loaded the line, with headers and probes. The buffer is the largest queueing
-delay times the rate, where packets were lost under load. Which queue it is, is decided by simulation as in
-`fairwave fit` (`fitting`): each discipline carries the same load and probes, and what these see is compared.
+Rates are direct estimates: the load that TCP carried, with headers and probes. The buffer is the largest queueing
+delay times the rate, if packets were lost under load. Simulation finds the queue's discipline as in `fairwave fit`
+(`fitting`): each discipline carries the same load and probes, and their results are compared with the measurement.
 
-**Assumptions.** One bottleneck each way, of a steady rate. The load is all that fills it. Half of the least round trip
-each way. The kernel's TCP has the stand-ins of `fairwave live --beside`.
+**Assumptions.** One bottleneck each way, with a steady rate. Only the measurement's load fills it. Each direction has
+half of the least round trip. The kernel's TCP is simulated by the counterparts of `fairwave live --beside`.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ HEADERS = 52
 """Bytes of IPv4 and TCP with timestamps before a segment."""
 
 SEGMENT = 1448
-"""Bytes of a segment above TCP where the system does not say it."""
+"""Payload bytes of a full TCP segment if the system does not report it."""
 
 WINDOWS, WIDEST_S = 12, 0.5
-"""A rate is taken over so many windows, or over more of so many seconds."""
+"""A rate is estimated over `WINDOWS` windows, or over more if each would exceed `WIDEST_S` seconds."""
 
 BUSY = 0.75
-"""The quantile of these windows that counts: TCP leaves a short queue empty now and then, and the line idle."""
+"""Quantile of the windows' rates that counts as the rate. TCP leaves a short queue empty and the line idle at times."""
 
 BEGIN = 0.25
-"""Share of a loaded phase that is left out of the rate: TCP begins slowly."""
+"""Share of a loaded phase that the rate leaves out, because TCP begins slowly."""
 
 LEAST_S = 2.0
-"""A load that lasts for less tells no rate."""
+"""Shortest load for a rate estimate, in seconds."""
 
 LEAST_LOSSES = 3
-"""Fewer losses are no loss model."""
+"""Smallest number of losses for a loss model."""
 
 AGAIN = 0.001
-"""More segments that were sent again than this share are losses of a queue, on a line that loses nothing else."""
+"""A larger share of retransmitted segments shows that a queue overflowed, if the idle line loses nothing."""
 
 SEEDS = 3
 """Runs of each explanation."""
@@ -60,10 +60,10 @@ SEEDS = 3
 LINKS = {"up": "here>far", "down": "far>here"}
 
 SHAPED = 0.95
-"""A router of your own shapes to so much of the rate, so that the queue is its own."""
+"""Share of the rate to which your router shapes, so that the queue builds up in your router."""
 
 OTHERS = ("codel", "fq-codel", "cake")
-"""Queues that are tried where none are named."""
+"""Queues to try by default."""
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,16 @@ class Side:
 
     Attributes:
         direction: `up` or `down`.
-        rate: Bit/s of IP.
-        queue: The discipline that explains it best.
+        rate: Rate of the bottleneck, bit/s of IP.
+        queue: The discipline that explains the measurement best.
         families: Weight of each family of queues, the largest first.
-        buffer: Bytes that its buffer holds, or holds at least.
+        buffer: Bytes of the buffer; a lower limit if `full` is false.
         full: Whether overflows were seen, so that the buffer is known.
-        deepest_s: The largest queueing delay that a probe saw.
-        random_loss: Share of probes that the idle line lost; 0 for few.
-        loss_run: Mean length of their runs.
+        deepest_s: The largest queueing delay of a probe, in seconds.
+        random_loss: Share of probes that the idle line lost; 0 if there were too few losses.
+        loss_run: Mean length of runs of these losses, in packets.
         control: Congestion control of the load.
-        distance: Of the best explanation, in units of what is taken for alike.
+        distance: Distance of the best explanation, in units of tolerance.
     """
 
     direction: str
@@ -98,7 +98,7 @@ class Side:
 
     @property
     def certain(self) -> bool:
-        """Whether the family of the queue is."""
+        """Whether the family of the queue is certain."""
         return next(iter(self.families.values()), 0.0) >= CERTAIN
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,9 +111,9 @@ class Network:
     """The fitted network.
 
     Attributes:
-        sides: Direction to what was found; directions whose load told nothing are missing.
-        trip_s: The least round trip.
-        unknown: What the measurement cannot tell, a sentence each.
+        sides: The fitted directions; a direction is missing if its load was too short for an estimate.
+        trip_s: The least round trip, in seconds.
+        unknown: Properties that the measurement cannot show, one sentence each.
         connections: TCP connections of the load.
     """
 
@@ -123,7 +123,7 @@ class Network:
     connections: int
 
     def scenario(self, loaded: Sequence[str] = ("up", "down"), lasts_s: float = 30.0) -> Scenario:
-        """The network with a call each way, and load in some directions."""
+        """Builds the network with a call each way, and load in some directions."""
         return _scenario(self.sides, self.trip_s, loaded, lasts_s, self.connections, "the measured line")
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Network:
 
 
 def rate_of(line: Line, direction: str) -> Interval | None:
-    """The rate at which a direction carried load, bit/s of IP; None where it did for too short a time."""
+    """Returns the rate at which a direction carried load, bit/s of IP; None if the load was too short."""
     load, span = line.loads.get(direction), line.span(direction)
     if load is None or span is None or not load.carried:
         return None
@@ -159,7 +159,7 @@ def rate_of(line: Line, direction: str) -> Interval | None:
 
 
 def least_rate(line: Line, direction: str) -> float | None:
-    """What load reached at least, bit/s above TCP, even if it ended too early to show the rate; None for no load."""
+    """Returns the mean rate of the load, bit/s above TCP: a lower limit even for a short load. None without load."""
     load = line.loads.get(direction)
     if load is None or not load.carried:
         return None
@@ -167,18 +167,18 @@ def least_rate(line: Line, direction: str) -> float | None:
 
 
 def _loaded_until(load: Load, span: Span) -> float:
-    """When the load ended: with its phase, or when its allowance was used."""
+    """Returns when the load ended: with its phase, or when its allowance was used up."""
     within = load.at_s[(load.at_s >= span.from_s) & (load.at_s < span.to_s)]
     last = float(within[-1]) + load.bin_s if len(within) else span.from_s
     return min(last, span.to_s) if load.ended_early else span.to_s
 
 
 def fitted(line: Line, progress: Callable[[int, int], None] | None = None) -> Network | None:
-    """The network that explains a line best; None where no load came through.
+    """Fits the network that explains a line best; None if no load came through.
 
     Args:
         line: The measurement.
-        progress: Called with how many explanations were tried, and of how many.
+        progress: Called with the number of tried explanations and their total.
     """
     rates = {direction: rate_of(line, direction) for direction in ("up", "down")}
     known = {direction: rate for direction, rate in rates.items() if rate is not None and rate.value >= 16e3}
@@ -213,7 +213,7 @@ def fitted(line: Line, progress: Callable[[int, int], None] | None = None) -> Ne
 
 
 def _first(line: Line, direction: str, rate: Interval) -> Side:
-    """Direct estimates of a direction, with a tail-drop queue."""
+    """Makes the direct estimates of a direction, with a tail-drop queue."""
     span, load = line.span(direction), line.loads[direction]
     assert span is not None
     loaded = line.delays_during(span, direction)
@@ -229,7 +229,7 @@ def _first(line: Line, direction: str, rate: Interval) -> Side:
 
 
 def _overflowed(loaded: Numbers, deepest: float, share: float, again: float) -> bool:
-    """Whether a queue overflowed: losses at the largest delays, or segments sent again over a line that loses none."""
+    """Whether a queue overflowed: losses at the largest delays, or retransmissions on a line without random loss."""
     if not share and np.isfinite(again) and again > AGAIN:
         return True
     lost = np.isnan(loaded)
@@ -253,7 +253,7 @@ def _idle_loss(line: Line, direction: str) -> tuple[float, float]:
 
 
 def _candidates(first: Side) -> list[Side]:
-    """All explanations of a direction; those that discard early have a buffer that they do not fill."""
+    """Returns all explanations of a direction. Disciplines that discard early get a buffer that they do not fill."""
     return [
         first
         if queue == "drop-tail"
@@ -263,7 +263,7 @@ def _candidates(first: Side) -> list[Side]:
 
 
 def _measure_features(line: Line, direction: str) -> Features:
-    """What is compared of a loaded phase."""
+    """Returns the compared features of a loaded phase."""
     span, load = line.span(direction), line.loads[direction]
     assert span is not None
     raised = line.delays_during(span, direction)
@@ -279,7 +279,7 @@ def _measure_features(line: Line, direction: str) -> Features:
 
 
 def _simulated(sides: dict[str, Side], direction: str, line: Line, connections: int, seed: int) -> Features:
-    """The same of a run."""
+    """Returns the same features for one simulated run."""
     span, load = line.span(direction), line.loads[direction]
     assert span is not None
     lasts = span.to_s - span.from_s
@@ -292,12 +292,12 @@ def _simulated(sides: dict[str, Side], direction: str, line: Line, connections: 
     created, arrived = (ours.numbers(name) for name in ("created_s", "arrived_s"))
     came = ~np.isnan(arrived)
     found: Features = {}
-    # Without a queue a packet takes this long: a measured delay counts from there, too.
+    # Delay of a packet without queueing. Measured delays count from this value too.
     side = sides[direction]
     least = line.least_trip_s / 2 + 8 * line.size / side.rate.value
     delay = np.maximum((arrived - created)[came] - least, 0.0)
     delay_features("delay", delay, found)
-    # What was sent shortly before the end may still be on its way.
+    # Packets sent shortly before the end may still be on their way.
     settled = created <= lasts - 0.1 - 2 * side.deepest_s
     found["loss"] = (float(np.sqrt(1 - came[settled].mean())) if settled.any() else 0.0, SCALES["loss"])
     load_rows = [place for place, group in enumerate(groups) if group == f"load-{direction}"]
@@ -345,7 +345,7 @@ def _scenario(
 
 def _direction(side: Side | None, sides: dict[str, Side]) -> dict[str, Any]:
     if side is None:
-        # Its load told nothing: it is taken to be ten times as fast as the other way.
+        # Without an estimate, assume ten times the rate of the other direction.
         fastest = max(one.rate.value for one in sides.values())
         return {"rate": f"{10 * fastest:.6g} b/s", "queue": "drop-tail", "loss": "none"}
     made: dict[str, Any] = {
@@ -394,12 +394,12 @@ def _unknown(sides: dict[str, Side]) -> list[str]:
 
 @dataclass(frozen=True)
 class Alternative:
-    """The call over the fitted network under a queue.
+    """The call over the fitted network under one queue.
 
     Attributes:
         queue: The discipline.
-        shaped: Share of the rate to which a router shapes; 1 for none.
-        mos: Direction that is loaded, to the opinion score of the call in that direction, one a run.
+        shaped: Share of the rate to which a router shapes; 1 without shaping.
+        mos: Loaded direction to the MOS of the call in that direction, one value per run.
     """
 
     queue: str
@@ -408,11 +408,11 @@ class Alternative:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """The queue in words."""
         return self.queue if self.shaped == 1 else f"{self.queue} at {100 * self.shaped:.0f} % of the rate"
 
     def median(self, direction: str) -> float:
-        """Of the runs: under FQ-CoDel a call may share its queue with a transfer by chance."""
+        """Returns the median MOS of the runs: under FQ-CoDel a call may share its queue with a transfer by chance."""
         return float(np.median(self.mos[direction])) if self.mos.get(direction) else float("nan")
 
     def to_dict(self) -> dict[str, Any]:
@@ -421,12 +421,12 @@ class Alternative:
 
 
 def alternatives(network: Network, queues: Sequence[str] = OTHERS, seeds: int = 20) -> list[Alternative]:
-    """The call while each direction is loaded: as the line is, and under other queues, which a router of yours has.
+    """Simulates the call with load in each direction: over the fitted line, then with other queues in your router.
 
     Args:
-        network: The fitted one.
+        network: The fitted network.
         queues: Disciplines, as the scenario language names them.
-        seeds: Runs of each.
+        seeds: Runs of each queue.
 
     Raises:
         ScenarioError: There is no such discipline.
@@ -438,7 +438,7 @@ def alternatives(network: Network, queues: Sequence[str] = OTHERS, seeds: int = 
 
 
 def tried(queue: str) -> None:
-    """Checks that a discipline can take the place of a line's queue, before anything is measured.
+    """Checks before the measurement that a discipline can replace the line's queue.
 
     Raises:
         ScenarioError: There is no such discipline, or it needs more than a size.

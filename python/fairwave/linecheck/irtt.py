@@ -1,9 +1,9 @@
-"""What irtt wrote: `irtt client -i 20ms -l 172 -o line.json HOST` (heistp/irtt), its `round_trips` with their times.
+"""Reads irtt measurements: `irtt client -i 20ms -l 172 -o line.json HOST` (heistp/irtt), with times of `round_trips`.
 
-If both ends have monotonic clocks, delays are differences of these, otherwise of the wall clocks. One-way delays count
-from the least of their direction. Somebody or NTP may set a wall clock during the measurement. Each round trip bounds
-the offset of the two clocks: it lies between minus the delay back and the delay there. If two round trips leave no
-common offset, a clock was set between them, and delays count anew from that packet on. A packet that irtt calls lost
+Delays are differences of monotonic clocks if both ends have them, otherwise of wall clocks. One-way delays count
+from the least of their direction. A user or NTP may set a wall clock during the measurement. Each round trip bounds
+the offset of the two clocks: the offset is between minus the delay back and the delay there. If two round trips leave
+no common offset, a clock was set between them, and delays count anew from that packet on. A packet that irtt calls lost
 without a direction counts as lost in both.
 """
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LEAST = 50
-"""Fewer round trips tell nothing about a call."""
+"""Smallest number of round trips for a verdict on calls."""
 
 
 DRIFT = 500e-6
-"""Two clocks drift apart by less than this share of the time; quartz clocks by a tenth of it."""
+"""Largest drift between two clocks, as a share of the time. Quartz clocks have a tenth of it."""
 
 SLACK_NS = 1_000_000
-"""Time stamps of programs are this exact, in nanoseconds."""
+"""Accuracy of a program's time stamps, in nanoseconds."""
 
 
 class IrttError(ForeignFileError):
@@ -41,11 +41,11 @@ class IrttError(ForeignFileError):
 
 @gated("irtt", IrttError)
 def read(path: str | Path) -> Line:
-    """A line as irtt measured it.
+    """Reads a line measured by irtt.
 
     Raises:
         FileNotFoundError: There is no such file.
-        IrttError: It is not irtt's, or lacks what a verdict needs.
+        IrttError: The file is not irtt's, or lacks data that a verdict needs.
     """
     path = Path(path)
     found = _document(path)
@@ -60,7 +60,7 @@ def read(path: str | Path) -> Line:
     rows = []
     try:
         for one in trips:
-            rows.append(_row(one))  # noqa: PERF401 -- the length says which one is wrong
+            rows.append(_row(one))  # noqa: PERF401 -- the error message needs the number of rows so far
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise IrttError(
             f"{path}: round_trips[{len(rows)}] has not the fields that irtt writes (seqno, lost, timestamps)"
@@ -107,7 +107,7 @@ def _line(
         [row["left"].get(clock) for row in replied],
         parts[is_replied],
     )
-    # irtt keeps no time of the server for packets that were lost on the way back: they did arrive there.
+    # irtt drops the server's times of packets that were lost on the way back, although they arrived at the server.
     known = np.asarray([row["lost"] != "true_down" for row in rows])
     up_known = Probes(sent[known], up[known], arrival_places(sent[known] + up[known]))
     went = sent[is_replied]
@@ -128,18 +128,18 @@ def _line(
 
 
 def _trip(row: dict[str, Any], clock: str) -> int:
-    """The round trip without the wait at the server, in nanoseconds."""
+    """Returns the round trip without the wait at the server, in nanoseconds."""
     trip: int = row["back"][clock] - row["sent"][clock] - (row["left"][clock] - row["there"][clock])
     return trip
 
 
 def _parts(rows: Sequence[dict[str, Any]], clock: str) -> NDArray[np.int64]:
-    """For each row the number of times that a clock had been set before it."""
+    """Returns for each row how often a clock was set before it."""
     found = np.zeros(len(rows), dtype=np.int64)
     part, low, high, last = 0, -np.inf, np.inf, 0
     for place, row in enumerate(rows):
         if row["came"] and _trip(row, clock) > -SLACK_NS:
-            # Whole numbers first: a float has too few digits for nanoseconds since 1970.
+            # Subtract integers: a float has too few digits for nanoseconds since 1970.
             most = row["there"][clock] - row["sent"][clock]
             least = row["left"][clock] - row["back"][clock]
             drift = DRIFT * abs(row["sent"][clock] - last)
@@ -154,7 +154,7 @@ def _parts(rows: Sequence[dict[str, Any]], clock: str) -> NDArray[np.int64]:
 def _sent(
     rows: Sequence[dict[str, Any]], clock: str, parts: NDArray[np.int64], interval: float
 ) -> NDArray[np.float64]:
-    """When each packet was sent, in seconds from the first; a clock that was set does not count."""
+    """Returns the sending time of each packet, in seconds from the first, without jumps of a clock."""
     steady = "monotonic" if all("monotonic" in row["sent"] for row in rows) else clock
     times = np.asarray([row["sent"][steady] for row in rows], dtype=np.int64)
     steps = np.diff(times) / 1e9
@@ -165,8 +165,8 @@ def _sent(
 
 
 def _delays(to: Sequence[int | None], since: Sequence[int | None], parts: NDArray[np.int64]) -> Any:
-    """Differences above the least of their part, in seconds; NaN if a time is missing."""
-    # Whole numbers first: a float has too few digits for nanoseconds since 1970.
+    """Returns differences above the least of their part, in seconds; NaN if a time is missing."""
+    # Subtract integers: a float has too few digits for nanoseconds since 1970.
     both = [
         None if one is None or other is None else one - other for one, other in zip(to, since, strict=True)
     ]
@@ -206,13 +206,13 @@ def _interval(path: Path, found: dict[str, Any]) -> float:
 
 
 def _row(one: dict[str, Any]) -> dict[str, Any]:
-    """One round trip: whether it was lost and where, and its times as whole nanoseconds."""
+    """Parses one round trip: its fate, and its times in whole nanoseconds."""
     lost = str(one["lost"]).lower()
     if lost not in {"false", "true", "true_up", "true_down"}:
         raise ValueError(lost)
     client, server = one["timestamps"]["client"], one["timestamps"].get("server") or {}
     there, left = _times(server.get("receive")), _times(server.get("send"))
-    # With --tstamp=receive, send or midpoint one time stands for both.
+    # With --tstamp=receive, send or midpoint, the server reports only one time: use it for both.
     there, left = {**left, **there}, {**there, **left}
     sent, back = _times(client["send"]), _times(client.get("receive"))
     if not sent:
@@ -223,11 +223,11 @@ def _row(one: dict[str, Any]) -> dict[str, Any]:
 
 
 LATEST_NS = 2**62
-"""Times in nanoseconds lie between minus this and this: the year 2116. So differences fit 64 bits."""
+"""Limit on the absolute value of times in nanoseconds: the year 2116. So differences fit 64 bits."""
 
 
 def _check_times(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Refuses times that no clock shows."""
+    """Rejects times that no clock shows."""
     for number, row in enumerate(rows):
         for name, several in ((name, row[name]) for name in ("sent", "there", "left", "back")):
             for clock, time in several.items():

@@ -1,9 +1,9 @@
-"""What a measurement saw of a line: probes of each direction, round trips, load; and numbers of each phase.
+"""Measurement of a line: probes of each direction, round trips and load, with summary numbers of each phase.
 
-**Clocks.** The two ends have clocks of their own, and nobody sets them. Round trips are exact: each is a difference of
-times of one clock, less the wait at the other end, which is one of the other's. One-way delays are known only as
-differences from the least of their direction. Where a delay from end to end is needed, half of the least round trip
-is added: the way there is taken to be as long as the way back †.
+**Clocks.** The two ends have separate clocks, which are not synchronised. Round trips are exact: each is a difference
+of times of one clock, minus the wait at the other end by the other clock. One-way delays are known only as
+differences from the least of their direction. For delays from end to end, half of the least round trip is added. This
+assumes equal propagation delay in both directions †.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 DIRECTIONS = ("up", "down")
-"""From the measuring end to the other, and back."""
+"""From the measuring end to the other end, and back."""
 
 
 @dataclass
 class Probes:
-    """Probes of one direction, in the order in which they were sent.
+    """Probes of one direction in sending order.
 
     Attributes:
-        sent_s: When each was sent, in seconds from the beginning of the measurement.
-        raised_s: Its delay above the least of the direction; NaN for lost ones.
-        arrived: Place of each in the order of arrival; -1 for lost ones.
-        duplicates: Copies that arrived, too.
+        sent_s: Sending time of each probe, in seconds from the beginning of the measurement.
+        raised_s: Delay of each probe above the least of the direction, in seconds; NaN for lost probes.
+        arrived: Place of each probe in the order of arrival; -1 for lost probes.
+        duplicates: Number of additional copies that arrived.
     """
 
     sent_s: Numbers
@@ -43,18 +43,18 @@ class Probes:
 
 @dataclass
 class Load:
-    """What load came through, above TCP.
+    """Load that came through in one direction, in bytes above TCP.
 
     Attributes:
-        at_s: Begin of each bin.
-        bytes: What arrived in it.
+        at_s: Begin of each bin, in seconds.
+        bytes: Bytes that arrived in each bin.
         bin_s: Width of a bin, in seconds.
-        segment: Bytes of a full segment above TCP; 0 where the system does not say it.
-        again: Share of segments that were sent again; NaN where the system does not say it.
-        connections: How many carried something.
+        segment: Payload bytes of a full TCP segment; 0 if the system does not report it.
+        again: Share of retransmitted segments; NaN if the system does not report it.
+        connections: Number of connections that carried data.
         control: Congestion controls of the senders.
-        ended_early: Whether the allowance was used before the phase ended.
-        segments: Of each connection: times, and how many segments had arrived by then; empty where no end says it.
+        ended_early: Whether the allowance was used up before the phase ended.
+        segments: Per connection: times, and cumulative arrived segments; empty if neither end reports them.
     """
 
     at_s: Numbers
@@ -68,7 +68,7 @@ class Load:
     segments: tuple[tuple[Numbers, Numbers], ...] = ()
 
     def arrived(self, edges_s: Numbers, segment: int) -> Numbers:
-        """Bytes above TCP that arrived between these times, with what had to wait for a lost segment."""
+        """Returns bytes above TCP that arrived between these times, including bytes that wait for a lost segment."""
         if not self.segments:
             total = np.concatenate([[0.0], np.cumsum(self.bytes)])
             return np.diff(np.interp(edges_s, np.append(self.at_s, self.at_s[-1] + self.bin_s), total))
@@ -79,18 +79,18 @@ class Load:
 
     @property
     def carried(self) -> int:
-        """Bytes in all."""
+        """Total bytes."""
         return int(self.bytes.sum())
 
 
 @dataclass(frozen=True)
 class Span:
-    """A phase.
+    """A phase of the measurement.
 
     Attributes:
-        name: `idle`, `down`, `up`; `recorded` in files of other programs.
-        from_s: Begin.
-        to_s: End.
+        name: `idle`, `down` or `up`; `recorded` in files of other programs.
+        from_s: Begin, in seconds.
+        to_s: End, in seconds.
     """
 
     name: str
@@ -100,18 +100,18 @@ class Span:
 
 @dataclass
 class Line:
-    """A line, as measured.
+    """A measured line.
 
     Attributes:
-        source: The other end, or the file.
-        interval_s: From one probe to the next.
+        source: Name of the other end, or of the file.
+        interval_s: Time between probes, in seconds.
         size: Bytes of a probe with UDP and IP.
         spans: Phases in order.
-        probes: Of each direction; a direction that a file says nothing about is missing.
-        trip_at_s: When the probe was sent whose round trip each is.
-        trip_s: Round trips.
-        loads: Direction to load.
-        notes: What a reader of the numbers must know, a sentence each.
+        probes: Probes by direction; a direction that a file does not cover is missing.
+        trip_at_s: Sending time of the probe of each round trip, in seconds.
+        trip_s: Round trips, in seconds.
+        loads: Load by direction.
+        notes: Caveats for readers of the numbers, one sentence each.
     """
 
     source: str
@@ -126,24 +126,24 @@ class Line:
 
     @property
     def least_trip_s(self) -> float:
-        """The least round trip; NaN for none."""
+        """The least round trip, in seconds; NaN without round trips."""
         return float(self.trip_s.min()) if len(self.trip_s) else float("nan")
 
     def span(self, name: str) -> Span | None:
-        """A phase by its name."""
+        """Returns a phase by its name, or None."""
         return next((one for one in self.spans if one.name == name), None)
 
     def delays_during(self, span: Span, direction: str) -> Numbers:
-        """Delays above the least of the probes that were sent within a phase; NaN for lost ones."""
+        """Returns delays above the least, for probes sent within a phase; NaN for lost probes."""
         probes = self.probes[direction]
         return probes.raised_s[_inside(probes.sent_s, span)]
 
     def trips(self, span: Span) -> Numbers:
-        """Round trips of probes that were sent within a phase."""
+        """Returns the round trips of probes that were sent within a phase."""
         return self.trip_s[_inside(self.trip_at_s, span)]
 
     def numbers(self) -> list[PhaseNumbers]:
-        """Each phase in each direction."""
+        """Summarises each phase in each direction."""
         return [
             _numbers(self, span, direction)
             for span in self.spans
@@ -154,22 +154,22 @@ class Line:
 
 @dataclass(frozen=True)
 class PhaseNumbers:
-    """A phase in one direction, in numbers.
+    """Summary of a phase in one direction.
 
     Attributes:
-        phase: Its name.
+        phase: Name of the phase.
         direction: `up` or `down`.
-        sent: Probes that were sent.
-        lost: Of these, how many never arrived.
-        longest_run: Most lost in a row.
-        reordered: How many arrived behind one that was sent later (RFC 4737 §3).
+        sent: Number of probes sent.
+        lost: Number of probes that never arrived.
+        longest_run: Largest number of consecutive losses.
+        reordered: Number of probes that arrived after a later one (RFC 4737 §3).
         p50_s: Delay above the least, median.
-        p95_s: 95th percentile.
-        p99_s: 99th percentile.
-        most_s: The largest.
+        p95_s: 95th percentile of that delay.
+        p99_s: 99th percentile of that delay.
+        most_s: Largest value of that delay.
         jitter_s: Interarrival jitter (RFC 3550 §6.4.1), mean over the probes that arrived, as in a simulated call.
-        trip_p50_s: Round trip, median; that of both directions.
-        trip_p95_s: 95th percentile.
+        trip_p50_s: Median round trip, the same for both directions.
+        trip_p95_s: 95th percentile of the round trip.
     """
 
     phase: str
@@ -188,7 +188,7 @@ class PhaseNumbers:
 
     @property
     def loss(self) -> float:
-        """Share of lost probes; NaN for no probes."""
+        """Share of lost probes; NaN without probes."""
         return self.lost / self.sent if self.sent else float("nan")
 
     def to_dict(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _numbers(line: Line, span: Span, direction: str) -> PhaseNumbers:
     came = raised[~lost]
     p50, p95, p99, most = _quantiles(came, (0.5, 0.95, 0.99, 1.0))
     trips = _quantiles(line.trips(span), (0.5, 0.95))
-    order = np.argsort(place[~lost], kind="stable")  # numbers in the order of arrival
+    order = np.argsort(place[~lost], kind="stable")  # probe numbers in order of arrival
     behind = int((order < np.maximum.accumulate(order)).sum()) if len(order) else 0
     return PhaseNumbers(
         span.name, direction, len(raised), int(lost.sum()), longest_run(lost), behind, p50, p95, p99, most,
@@ -223,20 +223,20 @@ def _numbers(line: Line, span: Span, direction: str) -> PhaseNumbers:
 
 
 def longest_run(lost: NDArray[np.bool_]) -> int:
-    """Most lost in a row."""
+    """Returns the largest number of consecutive losses."""
     edges = np.diff(np.concatenate([[False], lost, [False]]).astype(np.int8))
     runs = np.flatnonzero(edges == -1) - np.flatnonzero(edges == 1)
     return int(runs.max()) if len(runs) else 0
 
 
 def jitter(delay_s: Numbers) -> float:
-    """Interarrival jitter (RFC 3550 §6.4.1): the mean of the estimates after each delay but the first.
+    """Computes interarrival jitter (RFC 3550 §6.4.1): the mean of the estimates after each delay but the first.
 
     Args:
         delay_s: Delays in order of arrival, in seconds.
 
     Returns:
-        Seconds; NaN for fewer than two delays.
+        Jitter in seconds; NaN for fewer than two delays.
     """
     if len(delay_s) < 2:
         return float("nan")
@@ -248,7 +248,7 @@ def jitter(delay_s: Numbers) -> float:
 
 
 def arrival_places(arrived_s: Numbers) -> NDArray[np.int64]:
-    """Place of each packet in the order of arrival; -1 for NaN."""
+    """Returns the place of each packet in the order of arrival; -1 for NaN."""
     place = np.full(len(arrived_s), -1, dtype=np.int64)
     known = np.flatnonzero(~np.isnan(arrived_s))
     place[known[np.argsort(arrived_s[known], kind="stable")]] = np.arange(len(known))

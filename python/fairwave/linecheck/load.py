@@ -1,8 +1,8 @@
-"""Load: TCP connections that send as fast as the line lets them, and what came through over time.
+"""Load: TCP connections that send as fast as the line allows, and the bytes that arrived over time.
 
-The kernel's TCP sends, with CUBIC where the system allows it and Reno where not. Bytes are counted where they arrive,
-above TCP, in bins of 10 ms. A lost segment holds back what is behind it until it comes again, so these bytes arrive
-by fits and starts. Where the kernel says how many segments came (TCP_INFO), these are counted, too.
+The kernel's TCP sends, with CUBIC if the system allows it and otherwise Reno. Bytes are counted at the receiver,
+above TCP, in bins of 10 ms. A lost segment delays later segments until its retransmission arrives, so these bytes
+arrive in bursts. If the kernel reports the number of received segments (TCP_INFO), this number is recorded too.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ if TYPE_CHECKING:
 
 BIN_NS = 10_000_000
 BLOCK = hashlib.shake_256(b"load").digest(1 << 16)
-"""What is sent again and again; it does not compress within TLS's or a modem's window."""
+"""Data to send repeatedly. It does not compress within the window of TLS or of a modem."""
 
 WAIT_S = 0.25
-"""How often a thread that waits for the network looks whether it should stop."""
+"""Interval in seconds at which a thread that waits for the network checks for a stop request."""
 
 
 @dataclass
 class Allowance:
-    """Bytes that a session may still carry in one direction, shared by its connections."""
+    """Remaining bytes of a session in one direction, shared by its connections."""
 
     left: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, wanted: int) -> int:
-        """So many of the wanted bytes may be carried."""
+        """Reserves up to `wanted` bytes and returns the number reserved."""
         with self._lock:
             taken = min(wanted, self.left)
             self.left -= taken
             return taken
 
     def give_back(self, unused: int) -> None:
-        """These were not carried."""
+        """Returns reserved bytes that were not carried."""
         with self._lock:
             self.left += unused
 
 
 @dataclass
 class Carried:
-    """What one connection carried, at the end that writes this down.
+    """Data of one connection, as its end records it.
 
     Attributes:
         bins: Bin of 10 ms (monotonic clock, divided) to bytes that arrived.
-        segments: Times (monotonic clock, nanoseconds), at most one a bin, and how many segments with data had arrived
-            by then, in order or not.
-        tcp: What the sender's kernel says of it; empty at the receiver and on systems that do not say it.
+        segments: Times (monotonic clock, nanoseconds), at most one per bin, with the number of data segments that had
+            arrived by then, in order or not.
+        tcp: TCP statistics from the sender's kernel; empty at the receiver and on systems without them.
     """
 
     bins: dict[int, int] = field(default_factory=dict)
@@ -65,11 +65,11 @@ class Carried:
 
 
 CONTROLS = (b"cubic", b"reno")
-"""Congestion controls of the load: the first that the system allows. Both fill a queue; others keep it short."""
+"""Congestion controls for the load: the first that the system allows. Both fill a queue; others keep it short."""
 
 
 def prepare(connection: socket.socket) -> None:
-    """Sets the congestion control; closing discards what has not been sent."""
+    """Sets the congestion control, and makes closing discard unsent data."""
     for control in CONTROLS if hasattr(socket, "TCP_CONGESTION") else ():
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control)
@@ -81,7 +81,7 @@ def prepare(connection: socket.socket) -> None:
 def send_load(
     connection: socket.socket, until: Callable[[], bool], allowance: Allowance, carried: Carried
 ) -> None:
-    """Sends until it is told to stop, the allowance is used, or the peer closes."""
+    """Sends until `until()` is true, the allowance is used up, or the peer closes."""
     while not until():
         wanted = allowance.take(len(BLOCK))
         if not wanted:
@@ -95,7 +95,7 @@ def send_load(
             break
         allowance.give_back(wanted - sent)
     carried.tcp = tcp_state(connection)
-    # The kernel still holds some of it, which closing would discard: the peer closes when it has what it wants.
+    # Closing would discard data that the kernel still holds, so wait until the peer closes.
     while not until():
         try:
             if not connection.recv(1):
@@ -110,7 +110,7 @@ def send_load(
 def receive_load(
     connection: socket.socket, until: Callable[[], bool], allowance: Allowance, carried: Carried
 ) -> None:
-    """Takes what comes until it is told to stop, the allowance is used, or the peer closes."""
+    """Receives until `until()` is true, the allowance is used up, or the peer closes."""
     buffer = bytearray(1 << 18)
     while not until():
         try:
@@ -129,7 +129,7 @@ def receive_load(
 
 
 def segments_in(connection: socket.socket) -> int:
-    """How many segments with data have arrived (Linux's TCP_INFO); 0 where the system does not say it."""
+    """Returns the number of received data segments (Linux's TCP_INFO); 0 if the system does not report it."""
     told = _tcp_info(connection)
     return int(struct.unpack_from("=I", told, 152)[0]) if len(told) >= 160 else 0
 
@@ -144,7 +144,7 @@ def _tcp_info(connection: socket.socket) -> bytes:
 
 
 def tcp_state(connection: socket.socket) -> dict[str, Any]:
-    """Segments, retransmissions, segment size and congestion control (Linux's TCP_INFO); empty elsewhere."""
+    """Returns segments, retransmissions, segment size and congestion control (Linux's TCP_INFO); empty elsewhere."""
     told = _tcp_info(connection)
     if len(told) < 160:
         return {}

@@ -1,6 +1,6 @@
 """The measuring end: a handshake, probes for the whole time, load in two of three phases, and the other end's report.
 
-It sends to one address: the one that the host's name has, which the caller resolves and shows first (`resolved`).
+It sends to one address only: the address of the host's name, which the caller resolves and shows first (`resolved`).
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONNECT_S = 5.0
-"""How long a connection may take, in seconds."""
+"""Longest time for a connection to be established, in seconds."""
 
 REPORT_S = 30.0
-"""How long the report may take: a full queue may be before it."""
+"""Longest time for the report in seconds: it may have to pass a full queue."""
 
 OPENINGS = 15
-"""How often the first datagram is sent, every `OPENING_S`, before datagrams count as blocked."""
+"""Number of first datagrams, one every `OPENING_S` seconds, before datagrams count as blocked."""
 
 OPENING_S = 0.3
 
 LEAST_LOADED_S = 1.0
-"""A loaded line is judged by so long a load at least."""
+"""Shortest load for a verdict on the loaded line, in seconds."""
 
 LONGEST_DRAIN_S = 10.0
-"""Load that is said to have arrived later than this after the last probe did not."""
+"""Load reported with a later arrival than this after the last probe, in seconds, is ignored."""
 
 LATE_S = 0.005
-"""Probes of an end that leave later than this (99th percentile) are remarked on."""
+"""Lateness of sending in seconds (99th percentile) above which a note warns about a busy end."""
 
 
 class MeasureError(ValueError):
@@ -58,12 +58,12 @@ class MeasureError(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """The one address that is sent to.
+    """The only address that packets are sent to.
 
     Attributes:
-        written: As the user wrote it.
-        family: Of the address.
-        address: As sockets take it.
+        written: The host as the user wrote it.
+        family: Address family.
+        address: The address in the form that sockets take.
     """
 
     written: str
@@ -78,10 +78,10 @@ class Target:
 
 
 def resolved(host: str) -> Target:
-    """The address of HOST, HOST:PORT or [IPv6]:PORT.
+    """Resolves HOST, HOST:PORT or [IPv6]:PORT.
 
     Raises:
-        MeasureError: It is no host, or has no address.
+        MeasureError: The text is no host, or the host has no address.
     """
     name, port = _split(host)
     try:
@@ -125,10 +125,10 @@ def measure(
     """Measures the line to a reflector.
 
     Args:
-        target: Its address.
+        target: Address of the reflector.
         key: The key that both ends have.
-        plan: What is sent.
-        phase: Called when a phase begins, with what is done in it.
+        plan: Phases and load of the session.
+        phase: Called when a phase begins, with its description.
 
     Raises:
         MeasureError: There is no reflector, it has another key, it refuses, or the line fails.
@@ -160,7 +160,7 @@ def handshake(control: socket.socket, target: Target, key: str, plan: wire.Plan)
     """Checks that the reflector has the key, then proves that this end has it.
 
     Raises:
-        MeasureError: It is none, has another key, or does not agree to the plan.
+        MeasureError: The peer is no reflector, has another key, or refuses the plan.
     """
     ends = time.monotonic() + 2 * CONNECT_S
     ours, written = os.urandom(wire.NONCE), plan.to_bytes()
@@ -194,7 +194,7 @@ def handshake(control: socket.socket, target: Target, key: str, plan: wire.Plan)
 
 
 class Measurement:
-    """One measurement under way."""
+    """One measurement in progress."""
 
     def __init__(
         self, target: Target, plan: wire.Plan, secrets: wire.Secrets, control: socket.socket, probes: socket.socket,
@@ -211,7 +211,7 @@ class Measurement:
         self.begun_ns = 0
 
     def run(self) -> Line:
-        """Measures, and asks for the report."""
+        """Measures, and requests the report."""
         hearing = threading.Thread(target=self._hear, daemon=True)
         hearing.start()
         try:
@@ -236,7 +236,7 @@ class Measurement:
                 self._wait_until(to_s)
             self.phase("waiting for the last packets")
             sending.join()
-            # What is still on its way may wait in a deep queue.
+            # Packets on their way may wait in a deep queue.
             self.stopped.wait(1.0)
             report = self._report()
         finally:
@@ -266,7 +266,7 @@ class Measurement:
                 self.listening.set()
 
     def _open(self) -> None:
-        """Shows the reflector that this address is ours, and waits for its probes."""
+        """Proves to the reflector that this end receives at its address, and waits for the reflector's probes."""
         for number in range(OPENINGS):
             kind = wire.OPEN if self.cookie is None else wire.BACK
             now = time.monotonic_ns()
@@ -325,10 +325,10 @@ class Measurement:
         return report
 
     def line(self, report: dict[str, Any]) -> Line:
-        """What was measured, with the other end's report.
+        """Combines this end's logs with the other end's report.
 
         Raises:
-            MeasureError: The report is none.
+            MeasureError: The report cannot be read.
         """
         try:
             return lined_up(
@@ -349,7 +349,7 @@ def lined_up(
     carried: dict[str, list[Carried]],
     allowed: dict[str, Allowance],
 ) -> Line:
-    """Both ends' logs on one clock.
+    """Puts both ends' logs on one clock.
 
     Raises:
         MeasureError: No probe came through in one of the directions.
@@ -365,14 +365,14 @@ def lined_up(
     if not len(theirs) or not len(came):
         way = "from it" if not len(came) else "to it"
         raise MeasureError(f"{source}: not one probe came through {way}; measure again")
-    # The other clock's offset, as if both ways were alike: it places probes in phases, and nothing else.
+    # Offset of the other clock if both directions have the same delay. Used only to place its times in phases.
     upward = theirs[:, 1] - ours_ns[theirs[:, 0]]
     downward = came[:, 2] - came[:, 1]
     offset = (int(upward.min()) - int(downward.min())) // 2
     up = _probes(ours_ns, theirs[:, 0], theirs[:, 1], begun_ns, 0)
     down = _probes(theirs_ns, came[:, 0], came[:, 2], begun_ns, offset)
     echoed = came[(came[:, 3] != wire.NONE) & (came[:, 3] < len(ours_ns))]
-    # Of each probe of ours the first answer counts: it waited least.
+    # The first echo of each of our probes counts, because it waited least.
     echoed = echoed[np.unique(echoed[:, 3], return_index=True)[1]]
     went = ours_ns[echoed[:, 3]]
     trips = echoed[:, 2] - went - (echoed[:, 1] - echoed[:, 4])
@@ -418,12 +418,12 @@ def lined_up(
 
 
 def _probes(sent_ns: Any, numbers: Any, arrived_ns: Any, begun_ns: int, offset: int) -> Probes:
-    """Probes of a direction, from times of the sender's clock and of the receiver's."""
+    """Builds the probes of a direction from times of the sender's clock and of the receiver's."""
     at = np.full(len(sent_ns), np.nan)
     order = np.argsort(arrived_ns, kind="stable")
     numbers, arrived_ns = numbers[order], arrived_ns[order]
     first = np.unique(numbers, return_index=True)[1]
-    # Differences of whole numbers first: nanoseconds since boot have too many digits for a float.
+    # Subtract integers first: nanoseconds since boot have too many digits for a float.
     zero = int(arrived_ns.min())
     at[numbers[first]] = (arrived_ns[first] - zero) / 1e9
     delay = at - (sent_ns - sent_ns[0]) / 1e9

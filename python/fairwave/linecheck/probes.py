@@ -1,7 +1,7 @@
-"""Probes on a socket: sent every 20 ms by a thread, received with the kernel's time of arrival.
+"""Probes on a socket: a thread sends one every 20 ms; the kernel notes arrival times.
 
-Times are those of CLOCK_MONOTONIC in nanoseconds, which no adjustment of the time of day moves. Where the kernel notes
-the arrival (SO_TIMESTAMPNS, Linux), that counts; elsewhere the time at which the program got the datagram.
+Times are CLOCK_MONOTONIC in nanoseconds, which no adjustment of the time of day moves. If the kernel notes
+the arrival (SO_TIMESTAMPNS, Linux), that time counts; otherwise the time at which the program received the datagram.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RECEIVE_BUFFER = 1 << 20
 
 
 def datagrams(family: int, address: tuple[Any, ...] | None = None) -> socket.socket:
-    """A UDP socket that notes arrivals, bound to an address if one is given."""
+    """Opens a UDP socket that notes arrivals, bound to an address if one is given."""
     made = socket.socket(family, socket.SOCK_DGRAM)
     try:
         if address is not None:
@@ -44,7 +44,7 @@ def datagrams(family: int, address: tuple[Any, ...] | None = None) -> socket.soc
 
 
 def receive(made: socket.socket) -> tuple[bytes, tuple[Any, ...], int]:
-    """The next datagram, from where, and when it arrived.
+    """Returns the next datagram, its source address, and its arrival time in nanoseconds.
 
     Raises:
         OSError: The socket is closed, or nothing came within its timeout.
@@ -55,18 +55,18 @@ def receive(made: socket.socket) -> tuple[bytes, tuple[Any, ...], int]:
         if level == socket.SOL_SOCKET and kind == ARRIVED and len(content) == 16:
             seconds, nanos = struct.unpack("@qq", content)
             waited = today - (seconds * 1_000_000_000 + nanos)
-            # A step of the time of day in between would be no wait.
+            # A wait outside this range is a step of the time of day.
             if 0 <= waited < 1_000_000_000:
                 return data, address, now - waited
     return data, address, now
 
 
 AT_ONCE_NS = 20_000
-"""Two clocks that were read within this time were read at once."""
+"""Two clocks count as read at once if both readings took less than this, in nanoseconds."""
 
 
 def _read_clocks() -> tuple[int, int]:
-    """CLOCK_MONOTONIC and the time of day at one moment: again where the process had to wait in between."""
+    """Reads CLOCK_MONOTONIC and the time of day at one moment. Repeats if the process was interrupted in between."""
     for _ in range(20):
         before, today, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
         if after - before < AT_ONCE_NS:
@@ -76,15 +76,15 @@ def _read_clocks() -> tuple[int, int]:
 
 @dataclass
 class Log:
-    """What one end knows of its probes and its peer's.
+    """Log of one end: its probes and its peer's.
 
     Attributes:
-        sent_ns: When each of this end's was sent.
-        late_ns: By how much each left after its time.
-        skipped: Times at which none was sent, because the end was too late.
-        came: Of the peer's: number, sent (peer's clock), arrived (own clock), its last and when that came there.
-        last: Number of the peer's newest.
-        last_ns: When it came.
+        sent_ns: Sending time of each probe of this end.
+        late_ns: Lateness of each of these probes.
+        skipped: Number of probes that this end did not send because it was too late.
+        came: Probes of the peer: number, sending time (peer's clock), arrival time (this end's clock), last probe that
+            the peer had received, and its arrival time there.
+        last: Number and arrival time of the peer's newest probe.
     """
 
     sent_ns: list[int] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Log:
     last: tuple[int, int] = (wire.NONE, 0)
 
     def note(self, probe: wire.Probe, arrived_ns: int) -> None:
-        """Notes a probe of the peer."""
+        """Logs a probe of the peer."""
         self.came.append((probe.number, probe.sent_ns, arrived_ns, probe.last, probe.came_ns))
         if self.last[0] == wire.NONE or probe.number > self.last[0]:
             self.last = (probe.number, arrived_ns)
@@ -110,7 +110,7 @@ def send_probes(
 ) -> None:
     """Sends probes at a steady pace until all are sent or the session stops.
 
-    A time that has passed by more than an interval is skipped: two probes at once would measure this computer.
+    A probe that is late by more than an interval is skipped: two probes at once would measure this computer.
     """
     begun = time.monotonic_ns()
     slot = 0
@@ -129,7 +129,7 @@ def send_probes(
         try:
             send(wire.datagram(secrets, probe))
         except OSError as error:
-            # A full local queue loses a probe as any other queue does; a network that is gone ends the session.
+            # A full local queue loses a probe like any other queue; a lost network ends the session.
             if error.errno is None or isinstance(error, (ConnectionRefusedError, TimeoutError)):
                 pass
         log.sent_ns.append(now)

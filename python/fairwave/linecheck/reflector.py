@@ -1,8 +1,8 @@
-"""The other end: it answers who has the key, sends probes and load back to them, and nothing to anybody else.
+"""The other end of a measurement: it answers peers that have the key, and sends probes and load to these peers only.
 
-Limits are the reflector's: how many sessions at once, how long one lasts, how much load it carries each way. A session
-whose peer is silent for `SILENT_S` ends. `Reflector.answered` and `Reflector.taken` count bytes exchanged with peers
-that have not proved the key, so that tests can check that a reflector amplifies nothing.
+The reflector sets the limits: number of sessions at once, duration of a session, and load in each direction. A session
+ends after its peer was silent for `SILENT_S`. `Reflector.answered` and `Reflector.taken` count bytes exchanged with
+peers that have not proved the key, so that tests can check that a reflector amplifies nothing.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SILENT_S = 6.0
-"""A peer from which no probe came for so long is gone."""
+"""Seconds without a probe after which a peer counts as gone."""
 
 HANDSHAKE_S = 5.0
-"""A handshake lasts so long at most, in seconds."""
+"""Longest duration of a handshake, in seconds."""
 
 PENDING = 64
-"""Connections that may be within their handshake at once. Beyond it the oldest is closed."""
+"""Largest number of connections within their handshake. For more, the oldest is closed."""
 
 PER_ADDRESS = 20
-"""Connections of one address (IPv6: one /64) that may be within their handshake at once. 16 may carry load."""
+"""Largest number of connections of one address (IPv6: one /64) within their handshake. 16 may carry load."""
 
 EXTRA_S = 15.0
-"""A session may last so much longer than its probes: for the handshake and the report."""
+"""Time in seconds that a session may last beyond its probes, for the handshake and the report."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a reflector agrees to.
+    """Limits that a reflector accepts.
 
     Attributes:
-        sessions: Measurements at once.
-        longest_s: Seconds of a measurement.
-        most: Bytes of load each way of a measurement.
+        sessions: Simultaneous measurements.
+        longest_s: Longest measurement, in seconds.
+        most: Bytes of load of a measurement in each direction.
     """
 
     sessions: int = 1
@@ -55,7 +55,7 @@ class Limits:
 
 @dataclass
 class Session:
-    """One measurement, as the reflector has it."""
+    """One measurement at the reflector."""
 
     secrets: wire.Secrets
     plan: wire.Plan
@@ -72,12 +72,12 @@ class Session:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def is_over(self) -> bool:
-        """Whether it must send nothing any more."""
+        """Whether the session must stop sending."""
         now = time.monotonic()
         return self.stopped.is_set() or now > self.ends_s or now - self.heard_s > SILENT_S
 
     def report(self) -> dict[str, Any]:
-        """What this end saw, for the other one."""
+        """Returns this end's observations for the other end."""
         bins: dict[int, int] = {}
         for one in self.up:
             for bin_, count in list(one.bins.items()):
@@ -96,7 +96,7 @@ class Session:
 class Handshakes:
     """Connections within their handshake, oldest first: at most `PENDING`, and `PER_ADDRESS` of one address.
 
-    An idle connection cannot keep others out: beyond a limit the oldest one is closed, first among those of the same
+    Idle connections cannot block others: at a limit the oldest is closed, first among connections of the same
     address.
     """
 
@@ -105,7 +105,7 @@ class Handshakes:
         self._lock = threading.Lock()
 
     def add(self, connection: socket.socket, address: tuple[Any, ...]) -> None:
-        """Adds a connection, and closes the oldest one beyond a limit."""
+        """Adds a connection, and closes the oldest one if a limit is exceeded."""
         host = _network(address)
         with self._lock:
             mine = [one for one, other in self._hosts.items() if other == host]
@@ -114,19 +114,19 @@ class Handshakes:
                 old = next(iter(self._hosts))
             if old is not None:
                 del self._hosts[old]
-                # Its thread closes it.
+                # The connection's thread closes the socket.
                 with contextlib.suppress(OSError):
                     old.shutdown(socket.SHUT_RDWR)
             self._hosts[connection] = host
 
     def remove(self, connection: socket.socket) -> None:
-        """Removes a connection whose handshake has ended, however it ended."""
+        """Removes a connection after its handshake, successful or not."""
         with self._lock:
             self._hosts.pop(connection, None)
 
 
 def _network(address: tuple[Any, ...]) -> str:
-    """The part of an address that one user has: an IPv4 address, or the /64 of an IPv6 address."""
+    """Returns the part of an address that one user has: an IPv4 address, or the /64 of an IPv6 address."""
     import ipaddress
 
     found = ipaddress.ip_address(str(address[0]).partition("%")[0])
@@ -140,9 +140,9 @@ class Reflector:
 
     Args:
         key: The key that both ends have.
-        host: Address to listen on; all if empty.
-        port: Port of both; 0 for any that is free.
-        limits: What it agrees to.
+        host: Address to listen on; empty for all addresses.
+        port: Port for UDP and TCP; 0 for any free port.
+        limits: Limits that it accepts.
         say: Called with a sentence for each session.
 
     Raises:
@@ -175,12 +175,12 @@ class Reflector:
         self.close()
 
     def start(self) -> None:
-        """Serves in threads of its own."""
+        """Serves in background threads."""
         for work in (self._accept, self._hear):
             threading.Thread(target=work, daemon=True).start()
 
     def serve(self, seconds: float | None = None) -> None:
-        """Serves until the time is over, or for ever."""
+        """Serves for `seconds`, or without end."""
         self.start()
         ends = None if seconds is None else time.monotonic() + seconds
         while not self._closed.is_set() and (ends is None or time.monotonic() < ends):
@@ -219,7 +219,7 @@ class Reflector:
             self.taken += len(data)
             return
         if probe.kind == wire.OPEN:
-            # One answer for each: what is captured and sent again gets none.
+            # Reply once per number: replayed datagrams get no reply.
             self.taken += len(data)
             if session.address is not None or probe.number <= session.opened:
                 return
@@ -251,7 +251,7 @@ class Reflector:
         assert address is not None
         watch = threading.Thread(target=self._watch, args=(session,), daemon=True)
         watch.start()
-        # A second more than the other end: its last probes have an answer, too.
+        # Send for a second longer than the other end, so that its last probes have an echo.
         send_probes(
             lambda data: self._datagrams.sendto(data, address), session.secrets, wire.DOWN,
             session.plan.probes + 50, session.log, session.stopped,
@@ -325,7 +325,7 @@ class Reflector:
             self.say(f"done with {plain(address)}")
 
     def _agreed(self, secrets: wire.Secrets, written: bytes) -> tuple[Session | None, str]:
-        """A session for a plan, or why there is none."""
+        """Creates the session for a plan, or returns why the plan is refused."""
         try:
             plan = wire.Plan.from_bytes(written)
         except wire.WireError as error:
@@ -346,7 +346,7 @@ class Reflector:
         return made, ""
 
     def _control(self, connection: socket.socket, session: Session) -> None:
-        """Waits for the request of the report; the end of the connection ends the session."""
+        """Waits for the request of the report. The end of the connection ends the session."""
         flight = read_framed(connection, wire.FLIGHT, session.ends_s)
         if wire.unseal(session.secrets, b"up", 0, flight).get("ask") != "report":
             return
@@ -381,7 +381,7 @@ class Reflector:
 
 
 def _bound(host: str, port: int) -> tuple[socket.socket, socket.socket]:
-    """Sockets of both protocols on one port."""
+    """Opens sockets of both protocols on one port."""
     if host:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
@@ -398,13 +398,13 @@ def _bound(host: str, port: int) -> tuple[socket.socket, socket.socket]:
             return streams, datagrams(family, (address[0], streams.getsockname()[1], *address[2:]))
         except OSError:
             streams.close()
-            if port:  # a port that the user chose; of others the next may be free for both protocols
+            if port:  # chosen by the user; otherwise try the next port, which may be free for both protocols
                 raise
     raise OSError("no port is free for UDP and TCP")
 
 
 def plain(address: tuple[Any, ...]) -> str:
-    """An address of a socket of both protocols as people write it."""
+    """Formats an address of a dual-stack socket for display."""
     return str(address[0]).removeprefix("::ffff:")
 
 
@@ -418,10 +418,10 @@ def _has_ipv6() -> bool:
 
 
 def exactly(connection: socket.socket, count: int, ends_s: float) -> bytes:
-    """So many bytes, before a time of the monotonic clock.
+    """Reads `count` bytes before the time `ends_s` of the monotonic clock.
 
     Raises:
-        OSError: They did not come.
+        OSError: The bytes did not arrive in time.
     """
     data = b""
     while len(data) < count:
@@ -437,11 +437,11 @@ def exactly(connection: socket.socket, count: int, ends_s: float) -> bytes:
 
 
 def read_framed(connection: socket.socket, most: int, ends_s: float) -> bytes:
-    """A message with its length before it.
+    """Reads a message with a length prefix.
 
     Raises:
-        WireError: It is longer than it may be.
-        OSError: It did not come.
+        WireError: The message is longer than `most`.
+        OSError: The message did not arrive in time.
     """
     length = int.from_bytes(exactly(connection, 4, ends_s), "big")
     if length > most:

@@ -1,7 +1,7 @@
-"""Whether voice and video would be good over a measured line, why, and what would help.
+"""Verdict on a measured line: quality of voice and video, reasons, and remedies.
 
-**Voice.** The probes are a call's packets: each phase is rated in each direction by the E-model behind the simulator's
-own playout buffer (`fairwave.live.rating`), in the bands of ITU-T G.109. The delay from mouth to ear has half of the
+**Voice.** The probes are a call's packets. Each phase is rated in each direction by the E-model after the simulator's
+playout buffer (`fairwave.live.rating`), in the bands of ITU-T G.109. The mouth-to-ear delay includes half of the
 least round trip †.
 
 **Video.** The idle line is rated by the rate that TCP reached: 2.5 Mb/s, the most that libwebrtc's encoder takes for
@@ -44,7 +44,7 @@ GOOD_LOSS, FAIR_LOSS = 0.01, 0.03
 """Losses of ITU-T G.1010."""
 
 PACKET_S = (0.005, 0.06)
-"""Times between probes that a call's packets have."""
+"""Shortest and longest time between probes for a call, in seconds."""
 
 DOING = {
     "idle": "while the line is idle",
@@ -54,10 +54,10 @@ DOING = {
 }
 
 COUNTS = ROWS["mos"].relevant.amount
-"""Opinion scores that differ by less are named together."""
+"""Opinion scores that differ by less are reported together."""
 
 BLOATED_S = 0.05
-"""Load that raises delays by more than this (95th percentile) is a queue that is too long."""
+"""Increase of the delay under load (95th percentile) from which on a queue counts as too long, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Voice:
     """A call in one direction in one phase.
 
     Attributes:
-        phase: Its name.
-        direction: `up` or `down`: of speech.
-        mos: By the E-model; None where nothing arrived.
+        phase: Name of the phase.
+        direction: Direction of speech: `up` or `down`.
+        mos: MOS by the E-model; None if nothing arrived.
         band: `good`, `fair` or `poor`.
-        because: What lowers it, in words; empty for nothing.
+        because: Reasons for a lower score, in words; may be empty.
     """
 
     phase: str
@@ -84,11 +84,11 @@ class Video:
     """A video in one direction in one phase.
 
     Attributes:
-        phase: Its name.
-        direction: `up` or `down`: of the picture.
+        phase: Name of the phase.
+        direction: Direction of the picture: `up` or `down`.
         band: `good`, `fair` or `poor`.
-        limits: What holds it there, in words; empty for good.
-        rate: Bit/s of IP that it may have; NaN where it is not known.
+        limits: Limiting quantities, in words; empty if the band is `good`.
+        rate: Available rate, bit/s of IP; NaN if unknown.
     """
 
     phase: str
@@ -100,13 +100,13 @@ class Video:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What people want to know.
+    """Verdict on a line for people.
 
     Attributes:
-        voice: Each phase and direction.
-        video: The same.
+        voice: Voice in each phase and direction.
+        video: Video in each phase and direction.
         responsiveness: Phase to round trips per minute.
-        sentences: Verdicts, reasons and what would help.
+        sentences: Verdicts, reasons and remedies.
     """
 
     voice: list[Voice]
@@ -123,12 +123,12 @@ class Verdict:
 
 
 def judge_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alternative] = ()) -> Verdict:
-    """The verdict on a line.
+    """Judges a line.
 
     Args:
         line: The measurement.
-        rates: Direction to the rate that load reached, bit/s of IP; directions without are not rated by it.
-        alternatives: The call under other queues, that of the line first.
+        rates: Direction to the rate that load reached, bit/s of IP. Directions without a rate are not rated by it.
+        alternatives: Results of the call under other queues, after the result for the line's queue.
     """
     voice = [_voice(line, span, direction) for span in line.spans for direction in line.probes]
     video = [
@@ -145,7 +145,7 @@ def judge_line(line: Line, rates: dict[str, float], alternatives: Sequence[Alter
 
 
 def responsiveness(line: Line, span: Span) -> float:
-    """Round trips per minute: 60 s over the mean that leaves out the longest 5 % (draft-ietf-ippm-responsiveness).
+    """Returns round trips per minute: 60 s over the mean without the longest 5 % (draft-ietf-ippm-responsiveness).
 
     NaN without a round trip above 0.
     """
@@ -186,7 +186,7 @@ def _video(line: Line, span: Span, direction: str, rate: float | None) -> Video:
         (_band(delay, GOOD_DELAY_S, FAIR_DELAY_S), f"delay {1e3 * delay:.0f} ms"),
         (_band(loss, GOOD_LOSS, FAIR_LOSS), f"loss {100 * loss:.2g} %"),
     ]
-    # What a video gets next to load depends on both; only the idle line's rate is its own.
+    # The rate of a video next to load depends on both, so the measured rate applies to the idle line only.
     if rate is not None and span.name == "idle":
         found.append((_band(-rate, -GOOD_RATE, -FAIR_RATE), f"{rate / 1e6:.3g} Mb/s"))
     worst = max((band for band, _ in found), key=ORDER.index)
@@ -199,7 +199,7 @@ def _band(value: float, good: float, fair: float) -> str:
 
 
 def _describe(what: str, found: Sequence[Voice] | Sequence[Video]) -> str:
-    """How it is in each phase, by the worse direction, and why."""
+    """Describes the quality in each phase by the worse direction, with the reasons."""
     parts = []
     for phase in dict.fromkeys(one.phase for one in found):
         several = [one for one in found if one.phase == phase]
@@ -229,7 +229,7 @@ def _detail(one: Voice | Video, *, named: bool) -> str:
 def _help(
     line: Line, voice: Sequence[Voice], rates: dict[str, float], alternatives: Sequence[Alternative]
 ) -> list[str]:
-    """What limits, and what would help."""
+    """Returns sentences on limits and remedies."""
     said = []
     worst = {(one.phase, one.direction): one for one in voice}
     idle = [one for one in voice if one.phase in {"idle", "recorded"} and one.band != "good"]

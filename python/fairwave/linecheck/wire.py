@@ -1,15 +1,15 @@
-"""What `fairwave measure` and `fairwave reflector` send each other, as bytes: handshake, probes, load, report.
+"""Wire format between `fairwave measure` and `fairwave reflector`: handshake, probes, load, report.
 
-One port serves all of it. Over TCP: a handshake in which the reflector proves first, and the measuring end second,
-that it has the key (HMAC-SHA256, RFC 2104, with a nonce of each end), then sealed messages. Over UDP: probes of 172
+One port serves all traffic. Over TCP, the handshake proves that both ends have the key, the reflector first
+(HMAC-SHA256, RFC 2104, with a nonce of each end). Sealed messages follow. Over UDP, both ends send probes of 172
 bytes, as long as RTP with 20 ms of G.711, each with a code of the session. The format is particular to fairwave. Both
 ends derive the key with scrypt (RFC 7914) and a salt that each reflector draws when it starts. So a peer that collects
 proofs cannot try many weak keys quickly, nor prepare tables.
 
-**Who may make a reflector send.** Nothing but a hello of full size gets an answer, which is shorter. Nothing else is
-sent before the peer has proved the key. Datagrams without a valid code are never answered. Probes go to an address
-only after it has sent back a cookie that was sent to it: a captured datagram that is sent again from a forged address
-gets one datagram of its own size, once a session.
+**Protection against abuse.** Before the peer has proved the key, the reflector answers only a hello of full size, and
+its reply is shorter than the hello. Datagrams without a valid code get no reply. Probes go to an address only after
+that address has returned a cookie. A captured datagram that is replayed from a forged address gets one datagram
+of equal size, once a session.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 PORT = 8868
-"""UDP and TCP port of a reflector, where none is given; not assigned by IANA †."""
+"""Default UDP and TCP port of a reflector; not assigned by IANA †."""
 
 PROBE = 172
 """Bytes of a probe above UDP: 12 of RTP's header, 160 of 20 ms of G.711."""
 
 INTERVAL_S = 0.02
-"""From one probe to the next, in seconds."""
+"""Time between probes, in seconds."""
 
 LEAST_KEY = 12
-"""A key has so many characters at least."""
+"""Smallest number of characters of a key."""
 
 MAGIC = b"fwmeas2\n"
 NONCE, CODE, SESSION, COOKIE, SALT, MARK = 32, 16, 8, 16, 16, 32
 HELLO = 96
-"""Bytes of a hello: more than any answer to it before the peer is known."""
+"""Bytes of a hello: more than any reply to it before the peer is known."""
 
 FLIGHT = 1024
 """The longest message of a handshake, in bytes."""
@@ -50,18 +50,18 @@ COST, BLOCK, LANES = 2**17, 8, 1
 
 
 class WireError(ValueError):
-    """Bytes that are not what they should be, or not by whom they should be."""
+    """Bytes are malformed, or come from another sender than expected."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a session sends, agreed before anything is sent.
+    """Phases and load of a session, agreed before any probe is sent.
 
     Attributes:
-        phase_s: Seconds of each phase, 2 to 60: idle, line loaded downward, line loaded upward.
-        rest_s: Seconds between phases, in which queues empty, 0 to 10.
-        most: Bytes of load in each direction at most, above TCP.
-        connections: TCP connections that load the line at once, 1 to 16.
+        phase_s: Duration of each phase in seconds, 2 to 60: idle, line loaded downward, line loaded upward.
+        rest_s: Pause between phases in seconds, 0 to 10, in which queues empty.
+        most: Most bytes of load in each direction, above TCP.
+        connections: Simultaneous TCP connections that load the line, 1 to 16.
     """
 
     phase_s: float = 10.0
@@ -71,21 +71,21 @@ class Plan:
 
     @property
     def lasts_s(self) -> float:
-        """How long probes are sent, in seconds."""
+        """Duration of the probes, in seconds."""
         return 3 * self.phase_s + 3 * self.rest_s
 
     @property
     def probes(self) -> int:
-        """How many probes each end sends."""
+        """Number of probes that each end sends."""
         return round(self.lasts_s / INTERVAL_S)
 
     @property
     def probe_bytes(self) -> int:
-        """Bytes of IPv4 that each end's probes have."""
+        """Bytes of IPv4 in the probes of each end."""
         return self.probes * (PROBE + 28)
 
     def phases(self) -> list[tuple[str, float, float]]:
-        """Name, begin and end of each phase, in seconds from the first probe on."""
+        """Returns name, begin and end of each phase, in seconds from the first probe on."""
         step = self.phase_s + self.rest_s
         return [
             (name, index * step, index * step + self.phase_s)
@@ -94,10 +94,10 @@ class Plan:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Plan:
-        """A plan as a peer wrote it.
+        """Parses a plan from a peer.
 
         Raises:
-            WireError: It is none, or beyond what any plan may be.
+            WireError: The bytes are no plan, or a value is out of range.
         """
         found = _object(data)
         try:
@@ -111,7 +111,7 @@ class Plan:
         return plan
 
     def wrong(self) -> str | None:
-        """What is outside of its range; None for nothing."""
+        """Describes a value that is out of its range; None if there is none."""
         if not 2 <= self.phase_s <= 60:
             return f"a phase of {self.phase_s:g} s: must be 2 to 60"
         if not 0 <= self.rest_s <= 10:
@@ -123,7 +123,7 @@ class Plan:
         return None
 
     def to_bytes(self) -> bytes:
-        """As a peer reads it."""
+        """Returns the plan in wire format."""
         return json.dumps(asdict(self)).encode()
 
 
@@ -141,7 +141,7 @@ def check_key(key: str) -> str:
     """Returns the key without the space around it.
 
     Raises:
-        WireError: It is too short.
+        WireError: The key is too short.
     """
     key = key.strip()
     if len(key) < LEAST_KEY:
@@ -161,13 +161,13 @@ def derive_key(key: str, salt: bytes) -> bytes:
 
 
 def made_up_key() -> str:
-    """A new key: 20 letters and digits, 100 bits."""
+    """Returns a new random key: 20 letters and digits, 100 bits."""
     signs = "abcdefghijkmnpqrstuvwxyz23456789"
     return "".join(signs[one % 32] for one in os.urandom(20))
 
 
 def code(key: bytes, *parts: bytes) -> bytes:
-    """HMAC-SHA256 of parts, each with its length, so that no two lists of parts have one code by construction."""
+    """Computes HMAC-SHA256 of parts, each with its length, so that different lists of parts give different input."""
     made = hmac.new(key, digestmod=hashlib.sha256)
     for part in parts:
         made.update(struct.pack(">I", len(part)))
@@ -176,7 +176,7 @@ def code(key: bytes, *parts: bytes) -> bytes:
 
 
 def same(one: bytes, other: bytes) -> bool:
-    """Whether two codes are equal, in a time that does not tell where they differ."""
+    """Whether two codes are equal, in constant time."""
     return hmac.compare_digest(one, other)
 
 
@@ -184,15 +184,15 @@ def same(one: bytes, other: bytes) -> bool:
 
 
 def hello(nonce: bytes) -> bytes:
-    """The first message of the measuring end, padded beyond the answer's length."""
+    """Returns the first message of the measuring end, padded beyond the length of the reply."""
     return (MAGIC + b"H" + nonce).ljust(HELLO, b"\0")
 
 
 def read_hello(data: bytes) -> bytes:
-    """The nonce of a hello.
+    """Returns the nonce of a hello.
 
     Raises:
-        WireError: It is none.
+        WireError: The bytes are no hello.
     """
     if len(data) != HELLO or not data.startswith(MAGIC + b"H"):
         raise WireError("no hello")
@@ -201,10 +201,10 @@ def read_hello(data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Secrets:
-    """What a handshake leaves to both ends.
+    """Shared secrets that both ends derive in a handshake.
 
     Attributes:
-        session: Names the session on the wire.
+        session: Identifier of the session on the wire.
         probes: Key of datagrams.
         load: Key of connections that carry load.
         sealed: Key of messages.
@@ -217,40 +217,40 @@ class Secrets:
 
     @classmethod
     def derive(cls, key: bytes, ours: bytes, theirs: bytes) -> Secrets:
-        """From the key and both nonces, the measuring end's first."""
+        """Derives the secrets from the key and both nonces, the measuring end's first."""
         made = [code(key, what, ours, theirs) for what in (b"session", b"probes", b"load", b"sealed")]
         return cls(made[0][:SESSION], *made[1:])
 
 
 def proof(key: bytes, ours: bytes, theirs: bytes, plan: bytes) -> bytes:
-    """The measuring end's reply to a challenge: its code and its plan."""
+    """Returns the measuring end's reply to a challenge: its code and its plan."""
     return code(key, b"measure", ours, theirs, plan) + plan
 
 
 def accepted(key: bytes, ours: bytes, theirs: bytes, plan: bytes) -> bytes:
-    """The reflector's consent to a plan."""
+    """Returns the reflector's consent to a plan."""
     return b"A" + code(key, b"accepted", ours, theirs, plan)
 
 
 def refused(key: bytes, ours: bytes, theirs: bytes, why: str) -> bytes:
-    """Why a reflector that has the key does not agree."""
+    """Returns a refusal with its reason, from a reflector that has the key."""
     text = why.encode()[:400]
     return b"R" + code(key, b"refused", ours, theirs, text) + text
 
 
 def framed(data: bytes) -> bytes:
-    """A message with its length."""
+    """Returns a message with its length in front."""
     return struct.pack(">I", len(data)) + data
 
 
 def seal(secrets: Secrets, way: bytes, number: int, content: dict[str, Any]) -> bytes:
-    """A message of a session, framed: its code covers direction and number, so that none can be sent again."""
+    """Returns a message of a session, framed. Its code covers direction and number, which prevents replay."""
     data = json.dumps(content).encode()
     return framed(code(secrets.sealed, way, struct.pack(">I", number), data) + data)
 
 
 def unseal(secrets: Secrets, way: bytes, number: int, data: bytes) -> dict[str, Any]:
-    """What a message says.
+    """Checks and parses a message.
 
     Raises:
         WireError: The peer did not write it, or not as the message of this number.
@@ -264,20 +264,20 @@ def unseal(secrets: Secrets, way: bytes, number: int, data: bytes) -> dict[str, 
 # Load: the first bytes of a connection.
 
 LOAD = len(MAGIC) + 1 + SESSION + 2 + 32
-"""Bytes with which a connection begins that carries load."""
+"""Bytes of the first message of a connection that carries load."""
 
 
 def load_begin(secrets: Secrets, down: bool, number: int) -> bytes:
-    """How a connection begins that carries load, each number once."""
+    """Returns the first message of a connection that carries load. Each number is used once."""
     what = bytes([down, number])
     return MAGIC + b"L" + secrets.session + what + code(secrets.load, what)
 
 
 def read_load_begin(data: bytes) -> tuple[bytes, bool, int, bytes]:
-    """Session, direction, number and code.
+    """Returns session, direction, number and code.
 
     Raises:
-        WireError: It is none.
+        WireError: The bytes are no such message.
     """
     at = len(MAGIC) + 1
     if len(data) != LOAD or not data.startswith(MAGIC + b"L") or data[at + SESSION] > 1:
@@ -287,7 +287,7 @@ def read_load_begin(data: bytes) -> tuple[bytes, bool, int, bytes]:
 
 
 def is_load_begin(secrets: Secrets, down: bool, number: int, mark: bytes) -> bool:
-    """Whether the session's peer wrote it."""
+    """Whether the session's peer wrote the message."""
     return same(mark, code(secrets.load, bytes([down, number])))
 
 
@@ -297,7 +297,7 @@ OPEN, COOKIES, BACK, UP, DOWN = range(1, 6)
 """Kinds: the peer's first, the reflector's cookie, the cookie back, a probe up, a probe down."""
 
 _HEAD = struct.Struct(">BBHII8sBIQIQ")
-"""RTP's fixed header (RFC 3550 §5.1), then session, kind, number, time of sending, and which one came last and when."""
+"""RTP's fixed header (RFC 3550 §5.1), then session, kind, number, sending time, last received probe and its arrival."""
 
 TYPE, SAMPLES = 0, 160
 """RTP's payload type of G.711 µ-law, and samples of a packet (RFC 3551)."""
@@ -309,11 +309,11 @@ class Probe:
 
     Attributes:
         kind: One of `OPEN`, `COOKIES`, `BACK`, `UP`, `DOWN`.
-        session: Of which session.
+        session: Identifier of the session.
         number: The sender's count.
-        sent_ns: By the sender's clock.
-        last: The number of the last probe that the sender had from its peer; `NONE` for none.
-        came_ns: When that came, by the sender's clock.
+        sent_ns: Sending time by the sender's clock.
+        last: Number of the last probe that the sender received from its peer; `NONE` before the first.
+        came_ns: Arrival time of that probe, by the sender's clock.
     """
 
     kind: int
@@ -328,11 +328,11 @@ NONE = 0xFFFFFFFF
 """No probe came yet."""
 
 _FILL = hashlib.shake_256(b"speech").digest(PROBE)
-"""Behind the fields: bytes that do not compress, as those of speech."""
+"""Padding after the fields: bytes that do not compress, like those of speech."""
 
 
 def datagram(secrets: Secrets, probe: Probe, cookie: bytes = bytes(COOKIE)) -> bytes:
-    """A probe as its bytes, always `PROBE` of them."""
+    """Returns the bytes of a probe, always `PROBE` of them."""
     head = _HEAD.pack(
         0x80, TYPE, probe.number & 0xFFFF, probe.number * SAMPLES & 0xFFFFFFFF,
         int.from_bytes(probe.session[:4], "big"), probe.session, probe.kind, probe.number, probe.sent_ns, probe.last,
@@ -344,10 +344,10 @@ def datagram(secrets: Secrets, probe: Probe, cookie: bytes = bytes(COOKIE)) -> b
 
 
 def read_datagram(secrets: Secrets, data: bytes) -> tuple[Probe, bytes]:
-    """A probe and its cookie.
+    """Parses a probe and its cookie.
 
     Raises:
-        WireError: It is none, or not of the session's peer.
+        WireError: The bytes are no probe, or not from the session's peer.
     """
     if len(data) != PROBE:
         raise WireError(f"{len(data)} bytes: no probe")
@@ -362,12 +362,12 @@ def read_datagram(secrets: Secrets, data: bytes) -> tuple[Probe, bytes]:
 
 
 def session_of(data: bytes) -> bytes:
-    """Which session a datagram claims to belong to."""
+    """Returns the session that a datagram claims to belong to."""
     return data[12 : 12 + SESSION]
 
 
 def cookie(secret: bytes, session: bytes, address: tuple[Any, ...]) -> bytes:
-    """What an address must send back: only the reflector can make it."""
+    """Returns the cookie that an address must send back. Only the reflector can compute it."""
     return code(secret, session, repr(address[:2]).encode())[:COOKIE]
 
 
@@ -387,7 +387,7 @@ class Challenge:
 
     @classmethod
     def create(cls, key: bytes, salt: bytes, theirs: bytes, ours: bytes) -> Challenge:
-        """A challenge with the reflector's proof, for the nonce of a hello and a fresh nonce."""
+        """Creates a challenge with the reflector's proof, for the nonce of a hello and a fresh nonce."""
         return cls(ours, salt, code(key, b"reflector", theirs, ours, salt))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Files with traces: read by what they hold, written by their names, and put into scenarios that name them."""
+"""Trace files: reads them by content, writes them by file name, and puts them into scenarios that name them."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Numbers of opportunities in a millisecond as one character each."""
+"""Characters for the number of opportunities in a millisecond."""
 
 READERS: dict[str, ModuleType] = {
     "mahimahi": mahimahi, "pensieve": pensieve, "opennetlab": opennetlab, "rattan": rattan, "csv": table,
 }  # fmt: skip
-"""Of each format the module that has `fits` (whether a text may be of it), `parse` and `text`."""
+"""Module of each format, with `fits` (whether a text may have the format), `parse` and `text`."""
 
 FORMATS = tuple(READERS)
 
 HEAD = 10_000
-"""By so many characters it is told which format a file has."""
+"""Number of leading characters that are used to recognise the format."""
 
 SUFFIXES = {
     ".mahi": "mahimahi", ".mahimahi": "mahimahi", ".up": "mahimahi", ".down": "mahimahi", ".pensieve": "pensieve",
     ".txt": "pensieve", ".log": "pensieve", ".json": "opennetlab", ".toml": "rattan", ".csv": "csv",
 }  # fmt: skip
-"""What a file's name asks for on writing."""
+"""Format for writing, by the suffix of the file name."""
 
 
 @foreign.gated("trace", TraceError)
 def read(path: str | Path, format: str | None = None, part: str | None = None) -> Trace:  # noqa: A002
-    """The trace that a file holds.
+    """Reads the trace of a file.
 
     Args:
         path: The file.
-        format: One of `FORMATS`, where more than one fits.
+        format: One of `FORMATS`; needed if more than one fits.
         part: `uplink` or `downlink` of an OpenNetLab file that has both.
 
     Raises:
         FileNotFoundError: There is no such file.
-        TraceError: It holds no trace, or more than one format fits; the message says where, and what to write.
+        TraceError: The file holds no trace, or more than one format fits; the message names the place and the remedy.
     """
     where = Path(path)
     if not where.is_file():
@@ -56,7 +56,7 @@ def read(path: str | Path, format: str | None = None, part: str | None = None) -
 
 
 def parse(data: bytes, name: str = "-", format: str | None = None, part: str | None = None) -> Trace:  # noqa: A002
-    """The trace in a file's bytes; `name` is what messages call it.
+    """Parses the trace in a file's bytes. Messages call the file `name`.
 
     Raises:
         TraceError: As `read`.
@@ -96,13 +96,13 @@ def parse(data: bytes, name: str = "-", format: str | None = None, part: str | N
 
 
 def known() -> str:
-    """What to write instead of what is no trace."""
+    """Returns a hint for messages: the supported formats."""
     formats = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
     return f"write a trace of {formats} (with a head such as {table.HEAD}; see docs/links.md)"
 
 
 def as_law(trace: Trace) -> dict[str, str]:
-    """What the rate law `trace` holds of it: `opportunities` or `series`."""
+    """Returns the trace as a key of the rate law `trace`: `opportunities` or `series`."""
     counts = trace.opportunities
     if counts is not None and counts.max() < len(MARKS):
         marks = np.frombuffer(MARKS.encode(), np.uint8)
@@ -112,10 +112,10 @@ def as_law(trace: Trace) -> dict[str, str]:
 
 
 def write(path: str | Path, trace: Trace, format: str | None = None) -> Path:  # noqa: A002
-    """Writes a trace in a format, or in the one that the file's name asks for (`SUFFIXES`).
+    """Writes a trace in the given format, or in the format of the file name (`SUFFIXES`).
 
     Raises:
-        TraceError: The name asks for none, or the format cannot hold the trace.
+        TraceError: The name has no known suffix, or the format cannot hold the trace.
     """
     where = Path(path)
     format = format or SUFFIXES.get(where.suffix.lower())  # noqa: A001
@@ -129,17 +129,17 @@ def write(path: str | Path, trace: Trace, format: str | None = None) -> Path:  #
 
 
 def resolved(table: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What must be set in a scenario so that its traces hold what their files do.
+    """Returns the overrides that put the contents of trace files into a scenario.
 
     Args:
         table: The scenario as plain data.
-        folder: Where files are sought.
+        folder: Folder of the files.
 
     Returns:
-        Overrides; empty where no trace names a file.
+        Overrides; empty if no trace names a file.
 
     Raises:
-        TraceError: A file is not there or holds no trace; the message names the key.
+        TraceError: A file is missing or holds no trace; the message names the key.
     """
     changes: dict[str, Any] = {}
     known: dict[tuple[Any, ...], dict[str, str]] = {}

@@ -1,6 +1,6 @@
 """mahimahi's traces: a time in whole milliseconds per line, at which 1504 bytes may be sent.
 
-Every opportunity is kept: those of a millisecond are sent in the course of it. What comes at 0 ms goes to the first.
+Opportunities of the same millisecond are spread over it. Opportunities at 0 ms go to the first millisecond.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LONGEST = KINDS["mahimahi"].span_s or 0.0
-"""Seconds; a number for each millisecond is kept."""
+"""Longest trace in seconds. Memory holds a number for each millisecond."""
 
 DIGITS = KINDS["mahimahi"].digits or 0
 
@@ -34,15 +34,15 @@ def fits(text: str) -> bool:
 
 
 def parse(text: str, name: str, _part: str | None) -> Trace:
-    """The trace in a text; `name` is what messages call the file.
+    """Parses the trace in a text. Messages call the file `name`.
 
     Raises:
-        TraceError: It holds none; the message says where.
+        TraceError: The text holds no trace; the message names the line.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            # Unlike a list of words, this takes 8 bytes a time.
+            # Needs 8 bytes per time, much less than a list of words.
             times = np.fromstring(text, np.int64, sep=" ")
         except (ValueError, DeprecationWarning):
             times = np.array([], np.int64)
@@ -52,7 +52,7 @@ def parse(text: str, name: str, _part: str | None) -> Trace:
     last = int(times[-1])
     if last == 0:
         raise TraceError(f"{name} lasts no time, its last line being 0: write times in ms, the last above 0")
-    # An opportunity at t ms is sent in the millisecond before it; what comes at 0 goes to the first.
+    # An opportunity at t ms is sent in the millisecond before t; an opportunity at 0 goes to the first millisecond.
     counts = np.bincount(np.maximum(times, 1) - 1, minlength=last)
     edges = np.flatnonzero(np.diff(counts)) + 1
     starts = np.concatenate([[0], edges])
@@ -61,7 +61,7 @@ def parse(text: str, name: str, _part: str | None) -> Trace:
 
 
 def _whole_times(text: str, name: str) -> Iterable[int]:
-    """Times line by line, to find the one that is wrong."""
+    """Yields times line by line, to find the line with a mistake."""
     before = -1
     for at, line in enumerate(io.StringIO(text), 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -85,9 +85,10 @@ def _whole_times(text: str, name: str) -> Iterable[int]:
 
 
 def times_of_opportunities(trace: Trace) -> Whole:
-    """When, in ms, as much as one of mahimahi's opportunities has been let through since the one before.
+    """Returns the times, in ms, at which another mahimahi opportunity's worth of bytes has passed.
 
-    A trace of opportunities gives them back; of any other what is left in the end of less than one is left out.
+    A trace with opportunities returns them unchanged. For other traces, a last part of less than one opportunity is
+    left out.
     """
     if trace.opportunities is not None:
         return np.repeat(np.arange(1, len(trace.opportunities) + 1), trace.opportunities)
@@ -99,7 +100,7 @@ def times_of_opportunities(trace: Trace) -> Whole:
 
 
 def text(trace: Trace) -> str:
-    """A trace as the text of a file."""
+    """Formats a trace as the text of a file."""
     times = times_of_opportunities(trace)
     if not times.size:
         raise TraceError(f"this trace lets less than {OPPORTUNITY} bytes through, and mahimahi knows no less")

@@ -1,6 +1,6 @@
 """OpenNetLab's traces, as AlphaRTC's gym reads them: JSON with rows of `duration` (ms) and `capacity` (kb/s).
 
-Perhaps with `loss` (a share) and `rtt` (ms), of which half is taken for each direction.
+Rows may also have `loss` (a share) and `rtt` (ms; each direction gets half).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def fits(text: str) -> bool:
 
 
 def parse(text: str, name: str, part: str | None) -> Trace:
-    """The trace in a text; `name` is what messages call the file.
+    """Parses the trace in a text. Messages call the file `name`.
 
     Raises:
-        TraceError: It holds none; the message says where.
+        TraceError: The text holds no trace; the message names the place.
     """
     table = parse_json(text.encode(), name, "trace")
     if not isinstance(table, dict):
@@ -73,7 +73,7 @@ def parse(text: str, name: str, part: str | None) -> Trace:
         column("duration", "ms", LONGEST * 1e3),
         column("capacity", "kb/s", MOST_RATE / 1e3),
     )
-    assert durations is not None  # needed ones are numbers
+    assert durations is not None  # required columns are always present
     assert capacities is not None
     if durations.sum() > LONGEST * 1e3:
         raise TraceError(f"{name} lasts {durations.sum():g} ms: write up to {LONGEST * 1e3:g} ms in all")
@@ -94,7 +94,7 @@ def parse(text: str, name: str, part: str | None) -> Trace:
 
 
 def text(trace: Trace) -> str:
-    """A trace as the text of a file."""
+    """Formats a trace as the text of a file."""
     rows = []
     for place, (length, rate) in enumerate(zip(trace.lengths.tolist(), trace.rates.tolist(), strict=True)):
         row = {"duration": length / 1e6, "capacity": rate / 1e3}

@@ -1,6 +1,6 @@
-"""Pensieve's traces: two columns, seconds and the rate in Mb/s that has held since the row before.
+"""Pensieve's traces: two columns, seconds and the rate in Mb/s since the row before.
 
-So the first row gives only the time at which the trace begins, as in Pensieve's own simulator.
+So the first row gives only the time at which the trace begins, as in Pensieve's simulator.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def fits(text: str) -> bool:
 
 
 def parse(text: str, name: str, _part: str | None) -> Trace:
-    """The trace in a text; `name` is what messages call the file.
+    """Parses the trace in a text. Messages call the file `name`.
 
     Raises:
-        TraceError: It holds none; the message says where.
+        TraceError: The text holds no trace; the message names the line.
     """
     rows = []
     for at, line in lines_of(text):
@@ -54,7 +54,7 @@ def parse(text: str, name: str, _part: str | None) -> Trace:
 
 
 def text(trace: Trace) -> str:
-    """A trace as the text of a file."""
+    """Formats a trace as the text of a file."""
     ends = np.cumsum(trace.lengths).tolist()
     rows = zip(ends, trace.rates.tolist(), strict=True)
     first = f"0 {decimal(int(trace.rates[0]), 6)}"

@@ -1,4 +1,4 @@
-"""rattan's traces: TOML with `StaticBwConfig`, `TraceBwConfig` and `RepeatedBwPatternConfig` within each other."""
+"""rattan's traces: TOML with `StaticBwConfig`, `TraceBwConfig` and `RepeatedBwPatternConfig`, which may be nested."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def fits(text: str) -> bool:
 
 
 def parse(text: str, name: str, _part: str | None) -> Trace:
-    """The trace in a text; `name` is what messages call the file.
+    """Parses the trace in a text. Messages call the file `name`.
 
     Raises:
-        TraceError: It holds none; the message says where.
+        TraceError: The text holds no trace; the message names the place.
     """
     table = parse_toml(text, name, "trace")
     steps: list[tuple[float, float]] = []
@@ -93,12 +93,12 @@ PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 2.0**10, "mi
 
 
 def _is_short(text: Any) -> bool:
-    """Whether this is a text that may be a quantity: matching a long one takes time."""
+    """Whether this is a text that may be a quantity. Long texts are rejected because matching them takes time."""
     return isinstance(text, str) and len(text) <= 100
 
 
 def _span(text: Any, name: str, at: str) -> float:
-    """Seconds of `1s 500ms`."""
+    """Parses a duration such as `1s 500ms`, in seconds."""
     parts = re.findall(r"\s*([\d.]+)\s*([a-zµ]+)\s*", text) if _is_short(text) else []
     known = parts and all(unit in SPANS and is_number(number) for number, unit in parts)
     if not known or re.sub(r"\s*[\d.]+\s*[a-zµ]+\s*", "", text):
@@ -107,7 +107,7 @@ def _span(text: Any, name: str, at: str) -> float:
 
 
 def _rate(text: Any, name: str, at: str) -> float:
-    """Bits per second of `12Mbps`."""
+    """Parses a rate such as `12Mbps`, in bits per second."""
     found = (
         re.fullmatch(r"\s*([\d.]+)\s*([kKmMgGtT]?i?)b(?:ps|/s|it/s)\s*", text) if _is_short(text) else None
     )
@@ -117,14 +117,13 @@ def _rate(text: Any, name: str, at: str) -> float:
 
 
 def text(trace: Trace) -> str:
-    """A trace as the text of a file."""
-    """Steps of the same length in a row share a pair."""
+    """Formats a trace as the text of a file. Consecutive steps of equal length share a pair."""
     pairs: list[tuple[int, list[str]]] = []
     for length, rate in zip(trace.lengths.tolist(), trace.rates.tolist(), strict=True):
         if not pairs or pairs[-1][0] != length:
             pairs.append((length, []))
         pairs[-1][1].append(f'"{rate}bps"')
-    # Whole units alone: a parser of durations may take no others.
+    # Whole units only: some parsers of durations accept nothing else.
     rows = [f'  ["{length}ns", [{", ".join(rates)}]],' for length, rates in pairs]
     head = ["[RepeatedBwPatternConfig]", "count = 0", "", "[[RepeatedBwPatternConfig.pattern]]", ""]
     return (

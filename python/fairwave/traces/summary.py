@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fairwave.traces.trace import Trace
 
 BIN = 0.1
-"""Seconds of the bins by which percentiles and the time without service are told."""
+"""Width of the bins for percentiles and for the time without service, in seconds."""
 
 SHARES_OF_BINS = (1, 5, 25, 50, 75, 95, 99)
 
@@ -26,18 +26,17 @@ class Summary:
     """Summary of a trace; rates in b/s over bins of `BIN` seconds, except for the mean, which covers the whole trace.
 
     Attributes:
-        format: Of the file.
-        duration: Seconds.
-        steps: How many times in a row the rate is the same.
-        size: Bytes in all.
-        mean: Over the whole.
-        least: The slowest bin.
-        most: The fastest bin.
-        percentiles: Of the bins.
-        without: The share of time in which nothing is let through for a whole bin or longer: runs of rate 0 that last
-            `BIN` or more, wherever they begin.
-        longest: The longest of them, seconds; 0 without one.
-        left_out: What the file holds beside rate, delay and loss.
+        format: Format of the file.
+        duration: Duration in seconds.
+        steps: Number of runs of constant rate.
+        size: Total bytes.
+        mean: Mean rate over the whole trace.
+        least: Rate of the slowest bin.
+        most: Rate of the fastest bin.
+        percentiles: Percentiles of the bins' rates.
+        without: Share of time without service: runs of rate 0 that last `BIN` or more, at any position.
+        longest: Duration of the longest of these runs in seconds; 0 without one.
+        left_out: Contents of the file other than rate, delay and loss.
     """
 
     format: str
@@ -88,10 +87,10 @@ def summary(trace: Trace) -> Summary:
 
 
 def draw(trace: Trace, path: str | Path, title: str) -> Path:
-    """Draws a trace: its rate over time, and how much of the time it is below each rate.
+    """Draws a trace: its rate over time, and the share of time below each rate.
 
-    A name that ends in `.html` gives a page that holds the picture, any other the picture in the format of its suffix
-    (`.png`, `.svg`, `.pdf`).
+    A file name that ends in `.html` gives a page with the picture. Any other name gives the picture in the format of
+    its suffix (`.png`, `.svg`, `.pdf`).
     """
     need("matplotlib", "report")
     import matplotlib as mpl
@@ -100,7 +99,7 @@ def draw(trace: Trace, path: str | Path, title: str) -> Path:
     from matplotlib.figure import Figure
 
     found = summary(trace)
-    # No more bins than the picture has room for.
+    # Use no more bins than the picture can show.
     width = max(BIN, trace.duration / 2000)
     begins, rates = trace.bin_rates(width)
     figure = Figure(figsize=(10, 6), layout="constrained")

@@ -1,7 +1,7 @@
 """Traces as tables: a head that names each column with its unit, `time_s,rate_mbps`.
 
-By `time` a row holds until the next, and the last as long as the one before it; or each has its `duration`. Perhaps
-with `delay` and `loss`. Lines that begin with `#` do not count, but the first of the file may be the head.
+With `time`, a row holds until the next row, and the last row as long as the row before it. Otherwise each row has its
+`duration`. `delay` and `loss` are optional. Lines that begin with `#` are ignored, but the first line may be the head.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ BYTES = {
     for prefix, worth in {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}.items()
     for unit in ("B/s", "Bps", "Byte/s", "byte/s", "bytes/s", "Bytes/s")
 }
-"""Rates in bytes: a capital B, or the word."""
+"""Units in bytes, with a capital B or the word, and their bits per second."""
 
 CAPITALS = frozenset({"BPS", "KBPS", "MBPS", "GBPS", "B/S", "KB/S", "MB/S", "GB/S"})
-"""Units that leave open whether they count bits or bytes."""
+"""Ambiguous units: they may count bits or bytes."""
 
 RATES = {
     "bps": 1.0, "b/s": 1.0, "bit/s": 1.0, "kbps": 1e3, "kb/s": 1e3, "kbit/s": 1e3, "mbps": 1e6, "mb/s": 1e6,
@@ -53,14 +53,14 @@ MEANING = {
     "rate": ("rate", RATES), "bandwidth": ("rate", RATES), "capacity": ("rate", RATES), "throughput": ("rate", RATES),
     "delay": ("delay", TIMES), "loss": ("loss", SHARES),
 }  # fmt: skip
-"""Names of columns, what they are, and their units."""
+"""Names of columns, with their meaning and units."""
 
 HEAD = "time_s,rate_mbps"
-"""A head for messages to show."""
+"""Example of a head, for messages."""
 
 
 def _head(text: str) -> tuple[int, str, list[str]] | None:
-    """The line that names columns, its separator and the names; it may be a comment, if it is the first line."""
+    """Finds the line that names the columns: line number, separator and names. A comment on the first line counts."""
     lines = [(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
     for at, line in lines:
         bare = line.lstrip()
@@ -78,7 +78,7 @@ def _head(text: str) -> tuple[int, str, list[str]] | None:
 
 
 def _meaning(name: str) -> tuple[str, str, float | None] | None:
-    """What a column is, its unit, and what that is worth; the worth is none where the unit is unknown."""
+    """Returns a column's meaning, its unit, and the factor of the unit; the factor is None for unknown units."""
     found = re.fullmatch(r"\s*([A-Za-z]+)\s*(?:[_\s]*[(\[]\s*([^)\]]*)\s*[)\]]|_(.+))?\s*", name)
     if found is None or found[1].lower() not in MEANING:
         return None
@@ -97,10 +97,10 @@ def fits(text: str) -> bool:
 
 
 def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  # one branch a mistake
-    """The trace in a text; `name` is what messages call the file.
+    """Parses the trace in a text. Messages call the file `name`.
 
     Raises:
-        TraceError: It holds none; the message says where.
+        TraceError: The text holds no trace; the message names the line.
     """
     head = _head(text)
     if head is None:
@@ -172,7 +172,7 @@ def parse(text: str, name: str, _part: str | None) -> Trace:  # noqa: PLR0912  #
 
 
 def text(trace: Trace) -> str:
-    """A trace as the text of a file."""
+    """Formats a trace as the text of a file."""
     out = io.StringIO()
     more = [
         (name, values)

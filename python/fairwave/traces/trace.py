@@ -1,4 +1,4 @@
-"""A rate over time, and what all formats ask of the numbers that they hold."""
+"""A rate over time, and the checks that all trace formats share."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ OPPORTUNITY = 1504
 """Bytes that one of mahimahi's opportunities lets through."""
 
 MOST_RATE = 1e15
-"""Bits per second; more was meant as less."""
+"""Largest plausible rate, bit/s. A larger value has a wrong unit."""
 
 LONGEST = KINDS["trace"].span_s or 0.0
-"""Seconds; a longer trace was meant as a shorter one."""
+"""Longest plausible trace, in seconds. A longer trace has a wrong unit."""
 
 DIGITS = 400
-"""A number of more characters is none."""
+"""Largest number of characters of a number."""
 
 
 class TraceError(ForeignFileError):
-    """A file is no trace; the message says where, what is there, and what is allowed."""
+    """A file is no trace; the message names the place, its content, and the allowed content."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class Trace:
     """A rate over time.
 
     Attributes:
-        lengths: How long each step holds, nanoseconds, above 0.
-        rates: Its rate, bits per second.
-        format: Of the file from which it comes.
-        opportunities: Of mahimahi's: how many there are in each millisecond; None of others.
-        delay: Of each step the one-way delay in seconds, NaN where it is not said; None where nothing says so.
-        loss: Likewise the share of packets that are lost.
-        left_out: What the file holds beside that, in words.
+        lengths: Duration of each step in nanoseconds, above 0.
+        rates: Rate of each step, bit/s.
+        format: Format of the source file.
+        opportunities: Number of mahimahi opportunities in each millisecond; None for other formats.
+        delay: One-way delay of each step in seconds, NaN for unknown; None if all are unknown.
+        loss: Share of lost packets of each step, in the same form.
+        left_out: Names of other contents of the file.
     """
 
     lengths: Whole
@@ -59,12 +59,12 @@ class Trace:
 
     @property
     def duration(self) -> float:
-        """Seconds."""
+        """Duration in seconds."""
         return float(self.lengths.sum()) / 1e9
 
     @property
     def size(self) -> int:
-        """Bytes that it lets through, rounded down."""
+        """Bytes that the trace lets through, rounded down."""
         if self.opportunities is not None:
             return int(self.opportunities.sum()) * OPPORTUNITY
         return (
@@ -73,23 +73,23 @@ class Trace:
         )
 
     def bin_rates(self, width: float) -> tuple[Numbers, Numbers]:
-        """The mean rate of each bin of this length: beginnings (s) and rates (b/s).
+        """Returns the mean rate of each bin of this width: begins (s) and rates (bit/s).
 
-        A last bin that is not whole is left out, unless it is the only one.
+        An incomplete last bin is left out, unless it is the only one.
         """
         ends = np.concatenate([[0.0], np.cumsum(self.lengths) / 1e9])
         sent = np.concatenate([[0.0], np.cumsum(self.lengths / 1e9 * self.rates)])
-        # A whole number of bins that rounding has left a little below one.
+        # The factor corrects for rounding that leaves a whole number of bins slightly too small.
         bins = max(1, math.floor(self.duration / width * (1 + 1e-12)))
         edges = np.minimum(np.arange(bins + 1) * width, self.duration)
         return edges[:-1], np.diff(np.interp(edges, ends, sent)) / np.diff(edges)
 
 
 def made(name: str, lengths: Whole, rates: Whole, kind: str, **more: Any) -> Trace:
-    """A trace with at least one rate above 0, in steps of positive length.
+    """Creates a trace and checks its duration and that a rate is above 0. Steps must have positive length.
 
     Raises:
-        ForeignFileError: It lasts too long.
+        ForeignFileError: The trace lasts too long.
         TraceError: No rate is above 0.
     """
     check_span(float(lengths.sum(dtype=float)) / 1e9, name, "mahimahi" if kind == "mahimahi" else "trace")
@@ -99,23 +99,23 @@ def made(name: str, lengths: Whole, rates: Whole, kind: str, **more: Any) -> Tra
 
 
 def nanoseconds(seconds: Numbers) -> Whole:
-    """Times in whole nanoseconds, to the nearest."""
+    """Converts seconds to whole nanoseconds, rounded to nearest."""
     return np.rint(seconds * 1e9).astype(np.int64)
 
 
 def lines_of(text: str) -> list[tuple[int, str]]:
-    """Lines that say something, with their numbers."""
+    """Returns the lines that are neither empty nor comments, with their numbers."""
     lines = enumerate(text.splitlines(), 1)
     return [(at, line) for at, line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
 def first_line(text: str) -> str:
-    """The first line that says something, cut short."""
+    """Returns the first line that is not empty, cut short."""
     return next(line for line in text.splitlines() if line.strip())[:60]
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is read as a number."""
+    """Whether a word can be read as a number."""
     if len(word) > DIGITS:
         return False
     try:
@@ -128,7 +128,7 @@ def is_number(word: str) -> bool:
 def column_of(
     name: str, cells: Sequence[tuple[int, str]], unit: str, least: float, most: float = math.inf
 ) -> Numbers:
-    """Numbers of a column within their range."""
+    """Parses the numbers of a column and checks their range."""
     found = np.empty(len(cells))
     for place, (at, cell) in enumerate(cells):
         value = float(cell) if is_number(cell) else math.nan
@@ -143,7 +143,7 @@ def column_of(
 
 
 def check_ascending(name: str, lines: Sequence[int], times: Numbers) -> None:
-    """Times that go on by a nanosecond at least."""
+    """Checks that times increase by at least a nanosecond and that the trace is not too long."""
     if not abs(times - times[0]).max() <= LONGEST:
         place = int(np.flatnonzero(~(abs(times - times[0]) <= LONGEST))[0])
         raise TraceError(
@@ -160,7 +160,7 @@ def check_ascending(name: str, lines: Sequence[int], times: Numbers) -> None:
 
 
 def whole_rates(name: str, lines: Sequence[int], rates: Numbers) -> Whole:
-    """Rates in whole bits per second, to the nearest."""
+    """Rounds rates to whole bits per second and checks their limit."""
     over = np.flatnonzero(rates > MOST_RATE)
     if over.size:
         at = lines[int(over[0])]
@@ -171,6 +171,6 @@ def whole_rates(name: str, lines: Sequence[int], rates: Numbers) -> Whole:
 
 
 def decimal(value: int, places: int) -> str:
-    """An integer over a power of ten, without needless zeros."""
+    """Formats an integer divided by a power of ten, without trailing zeros."""
     whole, rest = divmod(value, 10**places)
     return f"{whole}.{rest:0{places}d}".rstrip("0") if rest else str(whole)
