@@ -1,7 +1,7 @@
-"""Requirements: conditions that runs are to meet, judged as *holds*, *fails* or *undecided*, for people and for CI.
+"""Requirements: conditions on runs, judged as *holds*, *fails* or *undecided*, for people and for CI.
 
 A condition holds if the whole 95 % interval of the mean meets it, and fails if none of the interval does. Otherwise it
-is undecided, as it is after a single run. A live run is one run that nothing repeats: its own value is judged.
+is undecided, as it is after a single run. A live run cannot be repeated, so its single value is judged.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 Verdict = Literal["holds", "fails", "undecided"]
 
 STATUS: dict[Verdict, int] = {"holds": 0, "fails": 3, "undecided": 4}
-"""Exit status of a command whose requirements came to this."""
+"""Exit status of a command for each verdict on its requirements."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """A condition and what runs say of it.
+    """A condition with its verdict.
 
     Attributes:
-        condition: As it was written.
-        verdict: What became of it.
-        found: The mean with its interval, or what a search found.
-        alternative: Which alternative of a comparison it is about; empty without one.
-        advice: What may decide it, or why nothing does; empty where it is decided.
+        condition: The condition as written.
+        verdict: The verdict.
+        found: The mean with its interval, or the result of a search.
+        alternative: The alternative of a comparison; empty without one.
+        advice: How to decide it, or why nothing can; empty if it is decided.
         interval: Mean and interval; none for the limit of a search.
     """
 
@@ -101,8 +101,8 @@ def judge(
 
     Args:
         wanted: The condition.
-        cell: The mean with its 95 % interval; next to a baseline, that of `Condition.beyond`.
-        alternative: Which alternative it is of.
+        cell: The mean with its 95 % interval; next to a baseline, the interval of `Condition.beyond`.
+        alternative: The alternative that was measured.
         alone: Judge the value of a single run, as for a live run.
         relevance: The smallest differences that count; they change the advice, not the bound.
     """
@@ -157,13 +157,13 @@ def judge_results(
     baseline: Results | None = None,
     relevance: Relevance = USUAL,
 ) -> list[Requirement]:
-    """Judges conditions by runs, at each point of what varies.
+    """Judges conditions by runs, at each point of the varied parameters.
 
     Args:
         wanted: The conditions.
         results: The runs.
         alone: Judge the value of a single run, as for a live run.
-        baseline: Runs with which conditions compare; the first point of what varies if left out.
+        baseline: Runs with which conditions compare; by default the first point.
         relevance: The smallest differences that count; they change the advice, not the bound.
     """
     found = []
@@ -196,7 +196,7 @@ def judge_results(
 
 
 def point_name(point: Mapping[str, Any]) -> str:
-    """A point of what varies: its label, or each key with its value where several vary."""
+    """Names a point: its label, or each key with its value if several keys vary."""
     from fairwave.answers.naming import short_key
 
     if len(point) == 1:
@@ -220,7 +220,7 @@ class KeyCondition:
 
 
 def split(texts: Iterable[str], key: str, scenario: Scenario) -> tuple[list[KeyCondition], list[Condition]]:
-    """Reads the requirements of a search: those of its key, and those of measures where its conditions cease to hold.
+    """Reads the requirements of a search: those on its key, and those on measures at the limit of its conditions.
 
     Raises:
         AskError: One is neither.
@@ -285,7 +285,7 @@ def judge_key(wanted: KeyCondition, answer: Answer) -> Requirement:
 
 
 def judge_without_limit(wanted: Condition, answer: Answer) -> Requirement:
-    """Judges a measure where a search ends that found no value at which its conditions hold."""
+    """Judges a measure at the limit of a search that found no value at which its conditions hold."""
     found = f"{answer.condition} {NOWHERE[answer.verdict]}"
     if answer.verdict == "fails":
         return Requirement(str(wanted), "fails", found)
@@ -293,14 +293,14 @@ def judge_without_limit(wanted: Condition, answer: Answer) -> Requirement:
 
 
 def _more(answer: Answer) -> str:
-    """What may decide a search."""
+    """Returns advice that may decide a search."""
     if not answer.open:
         return "Try a wider range."
     return f"Try `--most {answer.enough}`." if answer.enough else "Try a larger `--most`."
 
 
 NOWHERE = {"fails": "holds nowhere", "open": "is undecided"}
-"""What is said of a search without a region."""
+"""Wording for a search without a region."""
 
 
 def overall(found: Sequence[Requirement]) -> Verdict:
@@ -310,7 +310,7 @@ def overall(found: Sequence[Requirement]) -> Verdict:
 
 
 def write_junit(path: Path, suite: str, found: Sequence[Requirement]) -> None:
-    """Writes requirements as JUnit XML: a test case each; what fails is a failure, what is undecided an error."""
+    """Writes requirements as JUnit XML, a test case each. Failed ones are failures, undecided ones errors."""
     from fairwave.staging import write_text
 
     count = {verdict: sum(one.verdict == verdict for one in found) for verdict in STATUS}

@@ -1,19 +1,19 @@
-"""The search of a range: which values are tried, and where a condition holds, fails or stays open.
+"""Searches a range: chooses the values to try, and finds those at which a condition holds, fails or stays open.
 
-Every run has its own seed, so all runs are independent and those of different values add up.
+Every run has a different seed, so all runs are independent and runs of different values can be pooled.
 
-The search tries the ends of the range and three values between them. A value is *settled* if its own runs show on
-which side of the bound its mean lies, with a risk far below that of the whole answer; the noise is that of all values
-together, or its own if that is larger. If all settled values came out alike, the search looks around the best one
-(around the worst one, if all hold), unless that one is an end.
+The search tries the ends of the range and three values between them. A value is *settled* if its runs alone show on
+which side of the bound its mean is, with a risk far below that of the whole answer. The noise is pooled over all
+values, or estimated for this value if that is larger. If all settled values came out alike, the search looks around
+the best one (around the worst one, if all hold), unless that one is an end.
 
-A *bracket* lies between neighbouring settled values that came out differently, or between one and an end that is not
-settled. Within a bracket the measure is taken to rise or to fall throughout. All runs in it together estimate where it
-crosses the bound (`curves.crossing`), and the next runs go to both edges of the range in which that place lies with
-the confidence of the answer. The search ends if that range has three steps, or if it has taken too many runs.
+A *bracket* is the range between neighbouring settled values that came out differently, or between one and an end that
+is not settled. Within a bracket the measure is assumed to rise or to fall throughout. All runs in it together estimate
+the place at which it crosses the bound (`curves.crossing`). The next runs go to both edges of the range that contains
+this place with the confidence of the answer. The search ends if that range has three steps, or after too many runs.
 
-Runs that go against the direction by more than noise explains get more runs first. If they still do, no curve is laid
-through the bracket: only settled values count there, and the answer says so (`reversals`).
+Runs that contradict the direction by more than noise explains get more runs first. If they still do, no curve is fitted
+to the bracket: only settled values count there, and the answer reports it (`reversals`).
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 BEGIN = 3
 MOST = 12
 FINE = 64
-"""The search ends when what it leaves between two values is this part of the range, or nothing."""
+"""Resolution of the search, as 1/`FINE` of the range: it ends when the open gap between two values is this small."""
 
 SCAN = 5
-"""So many values, spread over the range, are tried first."""
+"""Number of values, spread over the range, that are tried first."""
 
 BATCH = 2
-"""So many runs are added at each edge of the range in which a limit lies."""
+"""Number of runs that are added at each edge of the range that contains a limit."""
 
 NARROW, LEAST = 3, 2
-"""A limit is found when it is known to so many steps; fewer steps than the second are not claimed from a curve."""
+"""Steps to which a limit must be known, and the fewest steps that a curve may claim."""
 
 SURE, CURVE = 0.01, 0.8
-"""Shares of the answer's risk: of a value that is settled by its own runs, and of the limits."""
+"""Shares of the answer's risk: for a value that is settled by its runs alone, and for the limits."""
 
 SUSPECT = 0.01
 """Risk with which runs of a monotone measure seem to go the wrong way. They get more runs before a curve is laid."""
@@ -72,7 +72,7 @@ class Runs:
     total: int = 0
 
     def add(self, step: int, count: int) -> list[int]:
-        """Adds so many runs of a step; their numbers."""
+        """Adds `count` runs of a step and returns their numbers."""
         new = list(range(self.total, self.total + count))
         self.total += count
         self.at.setdefault(step, []).extend(new)
@@ -100,21 +100,21 @@ class Bracket:
 
 @dataclass
 class Search:
-    """Tries steps of a range for one condition, however their values are measured, and remembers them.
+    """Tries steps of a range for one condition, independent of the source of the values, and stores the results.
 
     Attributes:
-        sample: Answers, for a step and numbers of runs, with the measure in each of these runs.
-        wanted: What is to hold.
-        count: How many steps there are.
+        sample: Returns, for a step and numbers of runs, the measure in each of these runs.
+        wanted: The condition.
+        count: Number of steps.
         begin: Runs of a value to begin with.
         most: The most runs of a value; a limit takes `SCAN` times as many.
         level: Confidence of the whole.
-        conditions: How many conditions share that confidence.
+        conditions: Number of conditions that share this confidence.
         relevant: The smallest difference of the measure that counts.
-        baseline: Answers with the baseline's measure in runs of these numbers, for a condition next to one.
+        baseline: Returns the baseline's measure in runs of these numbers, for a condition next to one.
         runs: The runs; searches for several conditions share them.
-        prepare: Told which runs will be sampled next, so that they can be made together.
-        decided: Steps at which another condition fails, so that this one need not be known.
+        prepare: Called with the next runs to sample, so that they can be made together.
+        decided: Steps at which another condition fails, so that this one is not needed.
     """
 
     sample: Callable[[int, Sequence[int]], Numbers]
@@ -143,13 +143,13 @@ class Search:
         return sorted(self.runs.at)
 
     def add(self, wanted: Mapping[int, int]) -> None:
-        """Adds so many runs at each of these steps."""
+        """Adds the wanted number of runs at each of these steps."""
         new = [(step, self.runs.add(step, count)) for step, count in wanted.items()]
         if self.prepare is not None:
             self.prepare(new)
 
     def values(self, step: int) -> Numbers:
-        """The measure in each run of a step; NaN where it is not defined."""
+        """The measure in each run of a step; NaN if it is not defined."""
         known, numbers = self._values.get(step, np.zeros(0)), self.runs.at[step]
         if len(known) < len(numbers):
             new = numbers[len(known) :]
@@ -161,13 +161,13 @@ class Search:
         return self._values[step]
 
     def margin(self, step: int) -> Numbers:
-        """By how much the condition is met in each run in which the measure is defined; below zero where it is not."""
+        """Margin by which each run with a defined measure meets the condition; below zero if it does not."""
         self.values(step)
         margin = self._margins[step]
         return margin[~np.isnan(margin)]
 
     def mean(self, step: int) -> float:
-        """Mean margin at a step that was tried; NaN where the measure is not defined."""
+        """Mean margin at a step that was tried; NaN if the measure is not defined."""
         margin = self.margin(step)
         return float(margin.mean()) if len(margin) else math.nan
 
@@ -185,7 +185,7 @@ class Search:
         return (math.sqrt(squares / freedom) if freedom else 0.0), freedom
 
     def settled(self) -> dict[int, int]:
-        """Each step that was tried: 1 if its own runs show that the condition holds, −1 that it fails, else 0."""
+        """Each step that was tried: 1 if its runs alone show that the condition holds, −1 that it fails, else 0."""
         deviation, freedom = self.noise(self.tried)
         factor = t_quantile(1 - 2 * self._risk, freedom + 1)
         found = {}
@@ -224,14 +224,14 @@ class Search:
         return found
 
     def _is_alike(self, end: int, sign: int) -> bool:
-        """Whether an end that is not settled seems to lie on the side of the settled value next to it."""
+        """Whether an unsettled end seems to be on the same side as the settled value next to it."""
         margin = self.margin(end)
         deviation, _ = self.noise(self.tried)
         error = max(deviation, float(margin.std())) / math.sqrt(max(len(margin), 1))
         return sign * self.mean(end) > error
 
     def find_reversal(self, bracket: Bracket) -> tuple[int, int] | None:
-        """Two steps of a bracket whose means go the wrong way by more than noise explains; None without such."""
+        """Finds two steps of a bracket whose means contradict the direction by more than noise; None without such."""
         inside = [step for step in self.tried if bracket.first <= step <= bracket.last]
         deviation, freedom = self.noise(inside)
         if not deviation:
@@ -248,14 +248,14 @@ class Search:
         return found
 
     def limit(self, bracket: Bracket, share: float) -> tuple[int, int]:
-        """The steps between which a bracket's limit lies: the last one before it and the first one after it.
+        """Returns the steps around a bracket's limit: the last one before it and the first one after it.
 
         Args:
             bracket: The bracket.
             share: Confidence.
 
         Returns:
-            Two steps; `first − 1` and `last + 1` of the bracket where the limit may lie beyond it.
+            Two steps; `first − 1` and `last + 1` of the bracket if the limit may be outside.
         """
         first, last, unit = bracket.first, bracket.last, self.fine
         inside = [step for step in self.tried if first <= step <= last and len(self.margin(step))]
@@ -305,7 +305,7 @@ class Search:
         return 1 - (1 - self.level) * CURVE / (self.conditions * max(len(brackets), 1))
 
     def judged(self) -> dict[int, Verdict]:
-        """Each step that was tried, whether the condition holds there at the confidence of the answer."""
+        """Verdict at each step that was tried, at the confidence of the answer."""
         found = self.settled()
         brackets = self.brackets(found)
         for one in brackets:
@@ -367,7 +367,7 @@ class Search:
         return sorted({min(max(step, first), last) for step in (before, after)})
 
     def _settle_limit(self, before: int, after: int, deviation: float) -> list[int]:
-        """A step between the edges of a narrow limit that `most` runs of its own probably settle; empty for none."""
+        """Chooses a step between the edges of a narrow limit that `most` runs alone probably settle; empty for none."""
         steps = [step for step in range(before + 1, after) if 0 <= step < self.count]
         if not steps or not {before, after} <= self.runs.at.keys():
             return []
@@ -393,7 +393,7 @@ class Search:
         deviation, freedom = self.noise(self.tried)
         own = max(deviation, float(self.margin(step).std()))
         reach = t_quantile(1 - 2 * self._risk, freedom + 1) * own / math.sqrt(self.most)
-        # What few runs say of the mean is uncertain: a standard error in its favour.
+        # A mean over few runs is uncertain, so it gets the benefit of one standard error.
         return abs(self.mean(step)) + own / math.sqrt(len(self.margin(step))) >= reach
 
     def enough(self) -> int | None:
@@ -442,7 +442,7 @@ class Search:
 
 
 def search(trial: Search) -> None:
-    """Tries the steps that show where the condition begins and ceases to hold.
+    """Tries steps until it is known at which the condition begins and ceases to hold.
 
     Raises:
         AskError: The measure is not defined at an end of the range.
@@ -468,7 +468,7 @@ def search(trial: Search) -> None:
 
 
 def _choose_neighbour(trial: Search) -> int | None:
-    """A step beside the best one if none holds, beside the worst one if all hold, unless that is an end; or None."""
+    """Chooses a step next to the best one if none holds, or the worst one if all hold; None if that one is an end."""
     settled = trial.settled()
     if len(set(settled.values())) > 1 or 0 in settled.values():
         return None
@@ -486,7 +486,7 @@ def _choose_neighbour(trial: Search) -> int | None:
 
 
 def spans(known: Mapping[int, Verdict]) -> list[tuple[int, int, int | None, int | None]]:
-    """Runs of steps that hold, with no step between them that fails: first, last, and what fails before and after."""
+    """Spans of steps that hold, without a failing step in between: first, last, and the failing steps around."""
     found: list[tuple[int, int, int | None, int | None]] = []
     failed: int | None = None
     open_run: tuple[int, int] | None = None
@@ -503,7 +503,7 @@ def spans(known: Mapping[int, Verdict]) -> list[tuple[int, int, int | None, int 
 
 
 def reversals(trial: Search, values: Sequence[Label]) -> list[str]:
-    """Where the measure goes the other way by a difference that counts, in words; empty where it does so nowhere."""
+    """Describes reversals of the measure by a difference that counts; empty if there are none."""
     order = trial.tried
     way = trial.wanted.direction * (trial.mean(order[-1]) - trial.mean(order[0]))
     pairs = list(combinations(order, 2))

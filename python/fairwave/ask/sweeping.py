@@ -5,7 +5,7 @@ seeds follow: the number that the spread so far makes likely to suffice, but at 
 sweep ends when every measure is precise enough, or at the cap, which it reports.
 
 Assumptions:
-    Stopping when an interval happens to be narrow makes it cover the truth a little less often than its level says
+    Stopping when an interval happens to be narrow lowers its coverage slightly below the nominal level
     (sequential sampling; the effect shrinks with the number of replications to begin with).
 """
 
@@ -48,9 +48,9 @@ class Cell:
         asked: The measure, as it was written.
         measure: The measure.
         interval: Mean and 95 % interval.
-        wanted: The half width that was asked for; None where none was.
+        wanted: The requested half width; None without a request.
         reached: Whether the interval is that narrow.
-        samples: The measure under each seed; None where it is not defined.
+        samples: The measure under each seed; None if it is not defined.
     """
 
     labels: Mapping[str, Label]
@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep came to.
+    """Result of a sweep.
 
     Attributes:
         results: Every run.
@@ -112,7 +112,7 @@ class Sweep:
         return [*heads.values(), *(labels[one] for one in asked or labels), "runs"], rows, notes
 
     def _kinds(self, asked: Sequence[str], heads: Mapping[str, str]) -> list[str]:
-        """Cells whose runs differ in kind, so that their means describe none of them."""
+        """Lists the bistable cells: their runs form two kinds, and the mean describes neither."""
         found = []
         for cell in self.cells:
             split = split_of([math.nan if one is None else one for one in cell.samples], cell.measure, USUAL)
@@ -153,20 +153,20 @@ def sweep(
     """Runs every combination of values, each until it is precise enough.
 
     Args:
-        scenario: What is varied.
+        scenario: The scenario to vary.
         over: Dotted path to values, or axis to labels with their overrides, as for `fairwave.compare`.
         until: Precisions, as `"mos.voice:±0.05"`; with none, each point has `n` replications.
-        show: Further measures to tell of each point: `"loss.voice"`, or `fairwave.ask.wording.MeasureRequest`.
-        n: Replications to begin with, 2 or more where a precision is asked for.
+        show: Further measures to report for each point: `"loss.voice"`, or `fairwave.ask.wording.MeasureRequest`.
+        n: Replications to begin with, 2 or more with a precision.
         most: The most replications of a point.
         seed: The first seed; a point's seeds follow each other.
-        threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
-        keep: Where runs are kept.
-        progress: Told how many runs are done of those that are known to be needed.
+        threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
+        keep: Store of runs.
+        progress: Called with the number of completed runs and of runs known to be needed.
 
     Raises:
-        TypeError: An argument of the wrong kind; the message says what to write.
-        AskError: A precision that is none, or numbers of replications that do not fit.
+        TypeError: An argument of the wrong kind; the message gives the remedy.
+        AskError: An invalid precision, or numbers of replications that do not fit.
         fairwave.ScenarioError: A value does not fit the scenario.
     """
     from fairwave import arguments
@@ -223,7 +223,7 @@ def sweep(
 
 
 def _needed(samples: Sequence[float | None], goal: Precision) -> int:
-    """About how many replications make an interval narrow enough; 0 where it is, or never will be."""
+    """Estimates the replications that make an interval narrow enough; 0 if it is, or never will be."""
     found = goal.of.measure.interval(samples)  # type: ignore[arg-type]  # None is not defined
     if found.n == 0:
         return 0

@@ -33,7 +33,7 @@ Sign = Literal[">=", "<=", ">", "<"]
 
 
 class AskError(UserError, ValueError):
-    """A question that is malformed, or that does not fit this scenario; the message says what to write."""
+    """A question that is malformed, or that does not fit this scenario; the message gives the remedy."""
 
 
 TABLES = ("flow", "link", "topology", "medium", "record", "call", "hosts")
@@ -54,7 +54,7 @@ class MeasureRequest:
 
     Attributes:
         text: As written.
-        measure: What it means.
+        measure: The measure that the text names.
     """
 
     text: str
@@ -85,12 +85,12 @@ class Precision:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a measure's mean is to meet.
+    """A condition on a measure's mean.
 
     Attributes:
         of: The measure.
-        sign: How it is compared.
-        bound: With what; with a baseline, what is added to the baseline's value.
+        sign: The comparison.
+        bound: The bound; with a baseline, the difference that is added to the baseline's value.
         has_baseline: Whether the bound counts from the measure's value in the baseline.
         is_share: Whether `bound` is a share of the baseline's value.
     """
@@ -113,7 +113,7 @@ class Condition:
         return str(self) if needless else f"{self} {self.of.measure.unit}".rstrip()
 
     def excess(self, samples: ArrayLike, baseline: ArrayLike | None) -> NDArray[np.float64]:
-        """By how much samples exceed what the bound counts from, seed by seed: 0, or the baseline's value."""
+        """Differences of samples from the origin of the bound, seed by seed: from 0, or from the baseline's value."""
         import numpy as np
 
         found = np.asarray(samples, dtype=float)
@@ -365,13 +365,13 @@ def _parts(text: str) -> list[str]:
 NUMBER = r"\d*\.?\d+(?:e-?\d+)?"
 
 WHOLE = r"-?\d{1,18}"
-"""A whole number of a range. Longer ones are nobody's count, and hang the conversion."""
+"""A whole number of a range. Longer numbers are no plausible counts and would block the conversion."""
 
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 RATES = {"b/s": 1.0, "kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 SIZES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1048576.0}
 FINENESS = 128
-"""A range of quantities is searched in so many equal steps."""
+"""Number of equal steps in which a range of quantities is searched."""
 
 
 def steps(text: str) -> list[Label]:

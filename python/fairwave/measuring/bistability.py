@@ -1,16 +1,16 @@
-"""Runs that differ in kind: a mean over two kinds of runs describes none of them.
+"""Bistable runs: a mean over two kinds of runs describes neither of them.
 
 Some scenarios are bistable. A rate controller starves in some runs and thrives in the others; an upload begins in three
-runs of ten. The mean then lies where no run lies. Samples are called bistable if one gap divides them into two
-clusters, and
+runs of ten. The mean is then far from every run. Samples are called bistable if one gap divides them into two clusters,
+and
 
 - there are 6 runs or more, with 2 or more, and a fifth of all, in the smaller cluster;
 - the gap is much wider than both clusters: `WIDE` times the wider one, or `WIDE_OF_FEW` times for fewer than 10 runs;
 - the same holds for the logarithms of positive samples, so that a long tail is no cluster;
 - the gap is twice the smallest difference that counts, or more.
 
-`tests/test_bistability.py` bounds how often samples of one kind (normal, uniform, exponential, lognormal, Pareto) look
-bistable.
+`tests/test_bistability.py` bounds the rate of false positives for samples of one kind (normal, uniform, exponential,
+lognormal, Pareto).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST_RUNS = 6
 """Fewer runs do not show two kinds."""
 
 WIDE = 2.0
-"""The gap is so many times as wide as the wider cluster, of 10 runs or more."""
+"""Smallest gap in widths of the wider cluster, for 10 runs or more."""
 
 WIDE_OF_FEW = 4.0
 """The same for fewer than 10 runs, which leave such gaps by chance more often."""

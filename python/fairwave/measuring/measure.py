@@ -1,7 +1,7 @@
-"""What a measure is: a number for each run, with its unit, its range and the flow groups to which it applies.
+"""Definition of a measure: a number for each run, with its unit, its range and the flow groups to which it applies.
 
-`measure` makes a measure of a function and enters it into `STANDARD`. The package `fairwave.measuring.measures` has all
-measures, one file for each family; `docs/add-a-measure.md` shows how to add one.
+`measure` turns a function into a measure and registers it in `STANDARD`. The package `fairwave.measuring.measures` has
+all measures, one file for each family; `docs/add-a-measure.md` shows how to add one.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     Numbers = NDArray[np.float64]
     RunValue = Callable[[Table], float]
-    """From the rows of one run to a number; NaN where it is not defined."""
+    """Maps the rows of one run to a number; NaN if it is not defined."""
 
 Limits = tuple[float, float]
-"""Least and most that a measure can be, in its unit; infinite where nothing bounds it."""
+"""Least and greatest value of a measure, in its unit; infinite without a bound."""
 
 UNBOUNDED: Limits = (-math.inf, math.inf)
 POSITIVE: Limits = (0.0, math.inf)
@@ -43,33 +43,35 @@ R: Limits = (0.0, 129.0)
 """ITU-T G.107 and, for wideband calls, G.107.1."""
 
 Reduction = Callable[["Results"], Any]
-"""From results to columns `run`, `value` and, for measures with axes of their own, those.
+"""Maps results to the columns `run`, `value` and the measure's axes, if it has any.
 
-They may be a polars frame or anything else that `fairwave.tables.Table.from_columns` takes. NaN or null is not defined.
+The columns may be a polars frame or any other input of `fairwave.tables.Table.from_columns`. NaN and null mean
+undefined.
 """
 
 
 Kind = Literal["stream", "transfer", "bulk"]
-"""What a group's flows carry: calls, videos and other streams of units; files and pages; endless data."""
+"""Content of a group's flows: calls, videos and other streams of units; files and pages; endless data."""
 
 STREAM, TRANSFER, BULK = frozenset({"stream"}), frozenset({"transfer"}), frozenset({"bulk"})
 EVERY: frozenset[str] = STREAM | TRANSFER | BULK
 
 Figure = Literal["call", "others", ""]
-"""A figure of comparisons: what users get, what it does to everyone else, or none."""
+"""A figure of comparisons: user quality, effect on other traffic, or none."""
 
 
 @dataclass(frozen=True)
 class Applies:
-    """To which groups a measure applies, and where people see it: the one place that decides that.
+    """Groups to which a measure applies, and its visibility: the only place that decides both.
 
     Attributes:
-        to: Kinds of groups of which people see it without asking; for others it is shown when it is asked for.
-        beside: Kinds of which a comparison shows it although the group is not compared.
-        documents: Kinds of which documents for programs have it although people do not see it.
-        least_flows: The smallest number of flows for which the measure is defined. only_above_zero: Whether people
-        see it only where it is more than 0 somewhere. headline: Whether a verdict may rest on it. figure: The figure
-        of comparisons that draws it.
+        to: Kinds of groups for which people see it by default; for others only on request.
+        beside: Kinds for which a comparison shows it although the group is not compared.
+        documents: Kinds for which documents for programs have it although people do not see it.
+        least_flows: The smallest number of flows for which the measure is defined.
+        only_above_zero: Whether people see it only if it is more than 0 for some run.
+        headline: Whether a verdict may rest on it.
+        figure: The figure of comparisons that draws it.
     """
 
     to: frozenset[str] = frozenset()
@@ -94,14 +96,14 @@ class Measure:
         title: Name for axes and tables, without unit.
         unit: Unit, empty for a plain number.
         reduce: The definition.
-        better: Which direction is good for whoever calls; None when it depends.
-        axes: Columns besides `run` and `value` that `reduce` leaves, as the threshold of timeliness.
-        table: The table that it reads; where the runs left none, the measure does not apply.
-        limits: Least and most that it can be: axes begin at the least, and intervals are drawn no further.
+        better: Direction that is good for the user; None when it depends.
+        axes: Columns besides `run` and `value` in the result of `reduce`, as the threshold of timeliness.
+        table: The table that it reads; if the runs have none, the measure does not apply.
+        limits: Least and greatest value: axes begin at the least, and intervals are cut at both.
         scale: Measures of the same scale are drawn on the same axis; `id` when empty.
-        applies: To which groups it applies, and where people see it.
-        has_long_tail: Whether few runs are far above the others as a rule, as of transfers with a long tail of sizes;
-            intervals expect that.
+        applies: Groups to which it applies, and its visibility.
+        has_long_tail: Whether few runs usually exceed the others by far, as for transfers with a long tail of sizes;
+            intervals account for that.
     """
 
     id: str
@@ -122,7 +124,7 @@ class Measure:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 
     def interval(self, samples: ArrayLike, level: float = LEVEL) -> Interval:
-        """Mean and interval of the measure in some runs, which ends where the measure ends."""
+        """Mean and interval of the measure in some runs, cut at the measure's limits."""
         return interval(samples, level, has_long_tail=self.has_long_tail).clip(self.limits)
 
     def compute(self, results: Results) -> Measured:
@@ -166,10 +168,10 @@ def _or_none(column: Column, rows: NDArray[np.int64]) -> Column:
 
 @dataclass(frozen=True)
 class RowReduction:
-    """A number for each run from the rows of a table; those of all flow groups are made in one pass.
+    """A number for each run from the rows of a table; all flow groups are reduced in one pass.
 
     Attributes:
-        table: The rows, of results; or the name of a table.
+        table: Function from results to rows, or the name of a table.
         group: The flow group; all rows when None.
         value: The definition.
     """
@@ -179,7 +181,7 @@ class RowReduction:
     value: PartValues
 
     def __call__(self, results: Results) -> Table:
-        """Columns `run` and `value`: a row for each run in which there are rows."""
+        """Columns `run` and `value`: a row for each run with rows in the table."""
         rows = results.rows(self.table) if isinstance(self.table, str) else self.table(results)
         if self.group is None:
             runs, values = reduce_runs(rows, self.value)
@@ -197,10 +199,10 @@ class Definition(Protocol):
 
 
 STANDARD: dict[str, Definition] = {}
-"""The measures that have a name. `fairwave.measure` adds a user's own."""
+"""Measures by name. `fairwave.measure` adds custom measures."""
 
 OWN: dict[str, Callable[[Results, str | None], list[tuple[str, int]]]] = {}
-"""Those of them that are the user's own, each with why it is not defined: reasons, each with how many runs have it."""
+"""Custom measures, each with a function that counts the runs per reason for being undefined."""
 
 
 def measure(
@@ -217,20 +219,20 @@ def measure(
     has_long_tail: bool = False,
     applies: Applies = Applies(),
 ) -> Callable[[PartValues], Definition]:
-    """Makes a measure of a function from the rows of all runs to a number for each run, and gives it a name.
+    """Turns a function from the rows of all runs to a number for each run into a named measure.
 
     Args:
-        name: The name that commands and `fairwave list measures` have.
+        name: The name in commands and in `fairwave list measures`.
         unit: Its unit, empty for a plain number.
-        limits: The least and the most that it can be, in its unit.
+        limits: The least and the greatest value, in its unit.
         title: Name for axes and tables, without unit; the name with spaces if empty.
         better: Which direction is good; None if it depends.
-        table: The table that it reads. If the runs left none, the measure does not apply.
+        table: The table that it reads. If the runs have none, the measure does not apply.
         rows: The rows that the function receives; those of `table` if None.
-        is_of_one_group: Whether it is defined for a single flow group only, as a column over all flows of the group is.
+        is_of_one_group: Whether it is defined for a single flow group only, as a column over all its flows is.
         scale: Measures of the same scale are drawn on the same axis; the name if empty.
-        has_long_tail: Whether few runs are far above the others as a rule; intervals expect that.
-        applies: To which groups it applies, and where people see it.
+        has_long_tail: Whether few runs usually exceed the others by far; intervals account for that.
+        applies: Groups to which it applies, and its visibility.
 
     Returns:
         A decorator. It replaces the function by the measure's `Definition`, which keeps the docstring.
@@ -282,12 +284,12 @@ def name_of(what: str, group: str | None) -> str:
 
 
 def total(values: Numbers) -> float:
-    """The sum; what is not defined is left out."""
+    """The sum of the defined values."""
     return float(np.nansum(values))
 
 
 def mean(values: Numbers) -> float:
-    """The mean; what is not defined is left out, and nothing has none."""
+    """The mean of the defined values; NaN without any."""
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else math.nan
 

@@ -29,9 +29,9 @@ class Measured:
     """The values of a measure in each run of a grid.
 
     Attributes:
-        measure: What was measured.
+        measure: The measure.
         axes: Names of the grid's axes.
-        rows: Columns `axes`, `seed`, `value`; `value` is null where the measure is not defined. A polars frame will do.
+        rows: Columns `axes`, `seed`, `value`; `value` is null if the measure is not defined. May be a polars frame.
     """
 
     measure: Measure
@@ -52,7 +52,7 @@ class Measured:
 
     @property
     def values(self) -> list[float | None]:
-        """The measure in each row; None where it is not defined."""
+        """The measure in each row; None if it is not defined."""
         return [None if math.isnan(one) else one for one in self.rows.numbers("value").tolist()]
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -97,7 +97,7 @@ class Measured:
         return Measured(self.measure, tuple(axis for axis in self.axes if axis not in axes), Table(rest))
 
     def averaged(self, *axes: str) -> Measured:
-        """The same with these axes averaged away, seed by seed; what is not defined is left out."""
+        """Averages over these axes, seed by seed; undefined values are left out."""
         kept = tuple(axis for axis in self.axes if axis not in axes)
         parts = list(self.rows.parted(*kept, "seed"))
         columns = {name: _first(parts, name) for name in (*kept, "seed")}
@@ -109,12 +109,12 @@ class Measured:
         return self.rows[axis].unique()
 
     def samples(self, **labels: Any) -> NDArray[np.float64]:
-        """One number per seed, in order of seeds, at the one point that `labels` leave.
+        """One number per seed, in order of seeds, at the one point that `labels` select.
 
-        NaN where the measure is not defined: arrays of numbers have no null.
+        NaN if the measure is not defined: arrays of numbers have no null.
 
         Raises:
-            ValueError: The labels leave more than one point.
+            ValueError: The labels select more than one point.
         """
         part = self.select(**labels).rows
         seeds = part["seed"].values
@@ -133,14 +133,14 @@ class Measured:
         return dict(zip(seeds, self.samples(**labels).tolist(), strict=True))
 
     def interval(self, **labels: Any) -> Interval:
-        """Mean and 95 % interval at one point, which ends where the measure ends."""
+        """Mean and 95 % interval at one point, cut at the measure's limits."""
         return self.measure.interval(self.samples(**labels))
 
     def summary(self, by: Sequence[str] | None = None) -> pl.DataFrame:
-        """Mean and 95 % interval per point, or per combination of the axes `by`; intervals end where the measure ends.
+        """Mean and 95 % interval per point, or per combination of the axes `by`, cut at the measure's limits.
 
-        What the other axes hold is averaged within each seed first, so that `n` stays the number of replications.
-        Where the measure is not defined it is left out; `undefined` says how often.
+        Values are first averaged over the other axes within each seed, so that `n` remains the number of replications.
+        Undefined values are left out; `undefined` counts them.
         """
         need("polars", "tables")
         import polars as pl
@@ -163,7 +163,7 @@ class Measured:
 
 
 def _first(parts: Sequence[Table], name: str) -> Column:
-    """What a column holds in the first row of each part."""
+    """Values of a column in the first row of each part."""
     each = [part[name].take([0]) for part in parts]
     if not each:
         return Column.from_values([])

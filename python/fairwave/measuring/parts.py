@@ -1,7 +1,7 @@
 """Sums, means and extremes of a column over the parts of a table, for all parts in one pass.
 
-A part is what a measure makes one number of: the rows of one run, or those of one run and flow group. A measure of 400
-groups so costs one pass over the columns, not 400. What is not a number is not defined and left out.
+A measure reduces a part to one number. A part is the rows of one run, or of one run and flow group. A measure of 400
+groups therefore costs one pass over the columns, not 400. NaN means undefined and is left out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Parts:
         return _divide(self.total(values), self.number(~np.isnan(values)))
 
     def share(self, part: Numbers, whole: Numbers, scale: float = 1.0) -> Numbers:
-        """Sum over sum, times `scale`; not defined where the whole is nothing."""
+        """Sum over sum, times `scale`; not defined if the whole is zero."""
         of = self.total(whole)
         return _divide(self.total(part), np.where(of > 0, of, 0.0)) * scale
 
@@ -74,7 +74,7 @@ class Parts:
 
 
 PartValues = Callable[[Table, Parts], "Numbers"]
-"""From rows, and the part that each belongs to, to a number for each part; NaN where it is not defined."""
+"""Maps rows and their parts to a number for each part; NaN if it is not defined."""
 
 
 RunNumbers = tuple["NDArray[np.int64]", "Numbers"]
@@ -94,7 +94,7 @@ def reduce_runs(rows: Table, value: PartValues) -> RunNumbers:
 
 
 def reduce_groups(rows: Table, value: PartValues) -> dict[str, RunNumbers]:
-    """Each flow group to a number for each run in which it has rows: all groups in one pass; kept with the table."""
+    """Reduces each flow group to a number for each run in which it has rows, in one pass; cached with the table."""
 
     def make(rows: Table) -> dict[str, RunNumbers]:
         parts, first = parted(rows, "group", "run")

@@ -3,8 +3,8 @@
 Many runs make any difference significant. A difference of 0.01 MOS is then certain, and no user notices it. Each
 measure therefore has a smallest difference d that counts. The interval of the paired difference decides:
 
-- *higher* or *lower*: the whole interval lies at d or beyond;
-- *alike*: the whole interval lies below d on both sides;
+- *higher* or *lower*: the whole interval is at d or beyond;
+- *alike*: the whole interval is below d on both sides;
 - *undecided*: anything else. The difference may be significant and still not count.
 
 :data:`TABLE` has d for every measure. `--relevant 'mos=0.2'` and, in Python, `relevant={"mos": 0.2}` change it.
@@ -74,7 +74,7 @@ class RelevanceRow:
     """A row of the table.
 
     Attributes:
-        name: What users change: `mos`.
+        name: Name for changes by the user: `mos`.
         relevant: The smallest difference that counts.
         ids: Measures that have this row.
         units: Units whose other measures have this row.
@@ -129,7 +129,7 @@ TABLE: tuple[RelevanceRow, ...] = (
     ),
     RelevanceRow("other", Relevant(0.02, is_share=True), (), (), "As of goodput."),
 )  # fmt: skip
-"""Every smallest difference that counts. A measure that no row names has that of its scale or unit, or else *other*."""
+"""Smallest differences that count. A measure without a row has the row of its scale or unit, or else *other*."""
 
 ROWS = {row.name: row for row in TABLE}
 
@@ -144,12 +144,12 @@ def row_of(measure: Measure) -> RelevanceRow:
 
 
 class RelevanceError(UserError, ValueError):
-    """A difference that cannot be read; the message says what to write."""
+    """A difference that cannot be read; the message gives the remedy."""
 
 
 @dataclass(frozen=True)
 class Relevance:
-    """The table with what users changed.
+    """The table with the user's changes.
 
     Attributes:
         changes: Name of a row or id of a measure to its smallest difference.
@@ -174,16 +174,16 @@ class Relevance:
 
 
 USUAL = Relevance()
-"""The table as it is."""
+"""The table without changes."""
 
 EXAMPLE = "for example 'mos=0.2', 'delay=20 ms', 'loss=1 %' or 'goodput=5 %'"
 
 
 def relevance(given: Iterable[str] | Mapping[str, float | str] | Relevance | None) -> Relevance:
-    """Reads changes: texts as `--relevant` has them, or a mapping of names to numbers or texts.
+    """Reads changes: texts in the form of `--relevant`, or a mapping of names to numbers or texts.
 
     Raises:
-        RelevanceError: One cannot be read, or names no measure; the message says what to write.
+        RelevanceError: One cannot be read, or does not name a measure; the message gives the remedy.
     """
     if given is None or isinstance(given, Relevance):
         return given or USUAL
@@ -208,7 +208,7 @@ def relevance(given: Iterable[str] | Mapping[str, float | str] | Relevance | Non
 
 
 def _meant(name: str) -> tuple[str, RelevanceRow, str]:
-    """What a name changes: the row's name or the measure's id, the row, and the unit of plain numbers."""
+    """Resolves a name: the row's name or the measure's id, the row, and the unit of plain numbers."""
     from fairwave.measuring import measures
 
     if name in ROWS:
@@ -229,7 +229,7 @@ def _meant(name: str) -> tuple[str, RelevanceRow, str]:
 
 
 def _amount(name: str, text: str, row: RelevanceRow, unit: str) -> Relevant:
-    """Reads `0.2`, `20 ms`, `1 %` (points, where the measure is in %) or `5 %` (of the larger value)."""
+    """Reads `0.2`, `20 ms`, `1 %` (points, if the measure is in %) or `5 %` (of the larger value)."""
     from fairwave.ask.wording import RATES, TIMES
 
     found = re.fullmatch(r"(\d*\.?\d+(?:e-?\d+)?)\s*(\S*)", text.strip())

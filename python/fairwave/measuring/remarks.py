@@ -1,7 +1,7 @@
-"""Remarks on the ratings of calls: what is assumed, what is extrapolated, and why some ratings are not defined.
+"""Remarks on the ratings of calls: assumptions, extrapolations, and reasons for undefined ratings.
 
-The simulator leaves it with each flow, in `quality_note` (see `docs/results.md`): parts separated by `; `, each after a
-word of its own and a colon. Here flows are put together, so that a table says each thing once.
+The simulator attaches remarks to each flow, in `quality_note` (see `docs/results.md`): parts separated by `; `, each
+after a keyword and a colon. This module merges the remarks of flows, so that a table gives each remark once.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ RATINGS = frozenset({"r-factor", "mos"})
 """Ids of the measures that are ratings of calls."""
 
 MARK = "†"
-"""Stands beside a rating that has to be read with its remarks."""
+"""Mark of a rating that has remarks."""
 
 DETERMINED = "determined here"
 """Kind of the remark on factors that an experiment of this project determined."""
 
 DETERMINED_MARK = "‡"
-"""Stands beside a rating that uses such factors."""
+"""Mark of a rating that uses such factors."""
 
 NOT_DEFINED = "not defined"
-"""Stands where a rating would."""
+"""Text in place of an undefined rating."""
 
 BISTABLE = "bistable"
 """Kind of the remark on runs that differ in kind."""
@@ -47,13 +47,13 @@ _ORDER = (NOT_DEFINED, "assumed", DETERMINED, "extrapolated", "wideband")
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing to be said.
+    """One remark.
 
     Attributes:
         kind: `not defined`, `assumed`, `determined here`, `extrapolated`, `wideband` or `bistable`.
-        text: What follows the word; of several flows that differ, what the first says.
-        flows: To how many flows of all runs it applies.
-        of: How many flows there are.
+        text: The text after the keyword; if flows differ, the first flow's text.
+        flows: Number of flows of all runs to which it applies.
+        of: Number of all flows.
     """
 
     kind: str
@@ -80,7 +80,7 @@ def marks(said: Iterable[Remark | str]) -> str:
 
 
 def remarks(results: Results, group: str | None = None) -> list[Remark]:
-    """What is to be said of a group's calls, most important first; of all flows when no group is named."""
+    """Remarks on a group's calls, most important first; on all flows when no group is named."""
     flows = results.rows("flows")
     if group is not None:
         flows = flows.only(group=group)
@@ -91,7 +91,7 @@ def remarks(results: Results, group: str | None = None) -> list[Remark]:
             if not part:
                 continue
             kind, _, text = part.partition(": ")
-            # Delays and losses differ from call to call; everything else is the same thing said again.
+            # Delays and losses differ from call to call; any other text repeats.
             same = (kind, "" if kind == "extrapolated" else text)
             first.setdefault(same, text)
             of.setdefault(same, set()).add(flow)
@@ -100,7 +100,7 @@ def remarks(results: Results, group: str | None = None) -> list[Remark]:
 
 
 def list_notes(results: Results, measure: str, group: str | None = None) -> list[Remark]:
-    """Remarks on a measure: those of ratings, and why a measure of the user is not defined."""
+    """Remarks on a measure: those on ratings, and reasons for an undefined custom measure."""
     if measure in RATINGS:
         return remarks(results, group)
     runs = results.rows("runs").num_rows
@@ -110,7 +110,7 @@ def list_notes(results: Results, measure: str, group: str | None = None) -> list
 
 
 def bistable(measured: Measured, relevance: Relevance, **labels: Any) -> list[Remark]:
-    """That the runs at a point differ in kind, so that their mean describes none of them; empty where they do not.
+    """Reports runs of two kinds at a point, so that their mean describes neither; empty if there is one kind.
 
     Args:
         measured: The measure in every run.
@@ -123,7 +123,7 @@ def bistable(measured: Measured, relevance: Relevance, **labels: Any) -> list[Re
 
 
 def split_of(samples: ArrayLike, measure: Measure, relevance: Relevance) -> Split | None:
-    """The two kinds of runs that samples of a measure show; None where they are of one kind."""
+    """The two kinds of runs that samples of a measure show; None if they are of one kind."""
     values = np.asarray(samples, dtype=float)
     defined = values[~np.isnan(values)]
     if not len(defined):
@@ -132,7 +132,7 @@ def split_of(samples: ArrayLike, measure: Measure, relevance: Relevance) -> Spli
 
 
 def undefined(results: Results, measure: str, group: str | None = None) -> str:
-    """Why a rating is defined for no call of the group, or one of the user's own for no run; empty where it is."""
+    """Why a rating is defined for no call of the group, or a custom measure for no run; empty if it is defined."""
     if measure in measures.OWN:
         reasons = measures.OWN[measure](results, group)
         nowhere = sum(count for _, count in reasons) == results.rows("runs").num_rows
@@ -144,11 +144,11 @@ def undefined(results: Results, measure: str, group: str | None = None) -> str:
 
 
 ROUND_TRIPS = frozenset({"rtt", "rtt-median", "rtt-p95"})
-"""Ids of the measures that are round trips: of flows that are no pings only where the scenario asks for it."""
+"""Ids of the round-trip measures. Flows other than pings have them only if the scenario records them."""
 
 
 def unmeasured(results: Results, measure: str, group: str) -> str:
-    """Why a measure of round trips, or Quality of Outcome, is not there for a group; empty where it is."""
+    """Why a group has no round-trip measure, or no Quality of Outcome; empty if it has."""
     table = "outcomes" if measure == "qoo" else "round_trips" if measure in ROUND_TRIPS else ""
     if not table or (table in results.tables and group in results.rows(table)["group"].unique()):
         return ""

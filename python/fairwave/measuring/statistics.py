@@ -1,21 +1,20 @@
 """Means, confidence intervals and paired differences over independent replications.
 
-Every replication of a run has its own seed, so the numbers that they leave are independent. Systems that are compared
-run under the same seeds (common random numbers): what they share cancels in the difference seed by seed, and the
-interval of the *difference* says whether they differ. It is usually far narrower than the two separate intervals
-suggest.
+Every replication has a different seed, so their numbers are independent. Compared systems run under the same seeds
+(common random numbers): shared effects cancel in the difference seed by seed, and the interval of the *difference*
+shows whether they differ. It is usually far narrower than the two separate intervals suggest.
 
 An interval is Student's t, with n − 1 degrees of freedom, and reaches further on the side of the longer tail. Student's
-t assumes normal samples. With few runs of a skewed measure it covers the true mean far less often than it promises,
+t assumes normal samples. With few runs of a skewed measure it covers the true mean far less often than its level,
 because most samples miss the long tail. So that side follows the exponential transformation of the t statistic: if the
-sample's skewness is γ, the end lies (exp(k t) − 1)/k standard errors from the mean, with k = (2/3) γ/√n, which removes
+sample's skewness is γ, the end is (exp(k t) − 1)/k standard errors from the mean, with k = (2/3) γ/√n, which removes
 the first-order effect of the skewness (Johnson 1978, *Modified t tests and confidence intervals for asymmetrical
 populations*; Hall 1992, *On the removal of skewness by transformation*; DiCiccio and Tibshirani 1987, *Bootstrap
 confidence intervals and bootstrap approximations*). Two rules are fairwave's:
 
-- few samples show less skewness than their population has, so γ counts 1 + 15/n times. Measures of which it is known
-  that few runs are far above the others (times of transfers) add 8/n;
-- the longer side is at most three times that of Student's t, and the shorter side at least 95 % of it.
+- few samples show less skewness than their population has, so γ counts 1 + 15/n times. Measures with a known long tail,
+  in which few runs exceed the others by far (times of transfers), add 8/n;
+- the longer side is at most three times Student's t, and the shorter side at least 95 % of it.
 
 `docs/intervals.md` has the coverage by measure and number of runs, `tests/test_intervals.py` enforces it.
 """
@@ -41,18 +40,18 @@ LEVEL = 0.95
 """Confidence level wherever none is named."""
 
 ROUNDING = 1e-12
-"""Samples that differ by less than this share of the largest are equal but for rounding."""
+"""Samples that differ by less than this share of the largest are equal apart from rounding."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean and the interval in which it lies with confidence `level`.
+    """A mean with its interval at confidence `level`.
 
     Attributes:
         mean: The estimate.
-        low: Lower end; minus infinity when fewer than two samples were at hand.
-        high: Upper end; infinity when fewer than two samples were at hand.
-        n: Number of samples, those that are not defined left out.
+        low: Lower end; minus infinity for fewer than two samples.
+        high: Upper end; infinity for fewer than two samples.
+        n: Number of defined samples.
         level: Confidence level, in (0, 1).
         undefined: Number of samples that were left out because they are not defined.
     """
@@ -71,20 +70,20 @@ class Interval:
 
     @property
     def is_identical(self) -> bool:
-        """Whether all of several samples are equal, so that they say nothing of their spread: there is no interval."""
+        """Whether several samples are all equal, so that their spread is unknown: there is no interval."""
         return self.n > 1 and self.low == self.high
 
     @property
     def ends(self) -> list[float | None]:
-        """Lower and upper end as plain data; None for both where there is no interval."""
+        """Lower and upper end as plain data; None for both without an interval."""
         exist = self.n > 1 and not self.is_identical
         return [one if exist and math.isfinite(one) else None for one in (self.low, self.high)]
 
     def clip(self, limits: tuple[float, float]) -> Interval:
-        """The same interval, cut at the least and the most that the measured quantity can be.
+        """Cuts the interval at the least and greatest value of the measured quantity.
 
-        An interval does not know that a share ends at 1. The mean certainly lies within the limits, so what is cut off
-        cannot hold it, and the confidence stays the same.
+        An interval does not know that a share ends at 1. The mean is certainly within the limits, so the part that is cut off
+        cannot contain it, and the confidence stays the same.
         """
         if self.n < 2:
             return self
@@ -96,15 +95,15 @@ class Interval:
         return self.text()
 
     def text(self, decimals: int | None = None, sign: str = "", unit: str = "") -> str:
-        """Mean and interval: `26 ± 3`; `26 [21, 64]` where the ends differ in their distance from the mean.
+        """Mean and interval: `26 ± 3`; `26 [21, 64]` if the ends differ in their distance from the mean.
 
-        Ends that the decimals hardly tell apart have the distance of the farther one: `1.00 ± 0.01`. Samples that are
-        all equal have no interval: `1.00 (same in all 5)`.
+        Ends that look almost symmetric in these decimals get the distance of the farther one: `1.00 ± 0.01`. Equal samples
+        have no interval: `1.00 (same in all 5)`.
 
         Args:
             decimals: Number of decimals; as many as the interval needs, if left out.
-            sign: `+` for numbers that show their sign, as differences do.
-            unit: What follows the numbers.
+            sign: `+` for numbers that show their sign, such as differences.
+            unit: Unit after the numbers.
         """
         if math.isnan(self.mean):
             return "n/a"
@@ -115,7 +114,7 @@ class Interval:
             same = f" (same in all {self.n})" if self.is_identical else ""
             return f"{self.mean:{form}}{unit}{same}{left_out}"
         if decimals is None:
-            # Two digits of the nearer end show; what is smaller than 0.0001 is nothing to people.
+            # Two digits of the nearer end are shown; values below 0.0001 are too small to matter.
             near = min(side for side in (self.high - self.mean, self.mean - self.low) if side > 0)
             decimals = min(max(1 - math.floor(math.log10(near)), 0), 4)
         mean, low, high = (f"{edge:{sign}.{decimals}f}" for edge in (self.mean, self.low, self.high))
@@ -143,10 +142,10 @@ TINY = 1e-12
 """Below it (exp(x) − 1)/x is 1 to all digits."""
 
 MOST_EXTENDED = 3.0
-"""The longer side of an interval is at most so many times as long as Student's t makes it."""
+"""Largest length of the longer side of an interval, in lengths of Student's t."""
 
 MOST_SHORTENED = 0.05
-"""The shorter side loses up to this share of Student's t, all of it where the longer side is twice as long."""
+"""The shorter side loses up to this share of Student's t, all of it if the longer side is twice as long."""
 
 
 def means_with_ends(
@@ -156,16 +155,16 @@ def means_with_ends(
     *,
     has_long_tail: bool = False,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """The means of many samples of one size, with the lower and upper ends of their intervals.
+    """Returns the means of many samples of one size, with the lower and upper ends of their intervals.
 
     Args:
         samples: A sample in each row: shape (count, n), with n of 2 or more and every number defined. With `spread`
             n may be 1.
         level: Confidence level in (0, 1).
-        spread: The standard deviation of all samples and its degrees of freedom, where more is known of it than they
-            tell. Then a tail that they miss is in the deviation, and both sides are Student's. Otherwise equal numbers
+        spread: The standard deviation of all samples and its degrees of freedom, if it is known better than from these
+            samples. Then a tail that they miss is in the deviation, and both sides are Student's. Otherwise equal numbers
             in a row have both ends at their mean.
-        has_long_tail: Whether populations of this kind have a long tail above as a rule, which few runs do not show.
+        has_long_tail: Whether populations of this kind usually have a long upper tail, which few runs do not show.
 
     Returns:
         Three arrays of shape (count,).
@@ -206,14 +205,14 @@ def interval(
     *,
     has_long_tail: bool = False,
 ) -> Interval:
-    """The mean of independent samples with its interval: Student's t, extended on the side of the longer tail.
+    """Returns the mean of independent samples with its interval: Student's t, extended on the side of the longer tail.
 
     Args:
-        samples: One number per replication. Those that are NaN or None (a measure that is not defined for that
-            run, as MOS where nothing was said) are left out and counted.
+        samples: One number per replication. NaN and None (a measure that is not defined for that run, such as MOS
+            without speech) are left out and counted.
         level: Confidence level in (0, 1).
-        spread: The samples' standard deviation and its degrees of freedom, where more is known of it than they tell.
-        has_long_tail: Whether the measure has a long tail above as a rule (`fairwave.measuring.measures.Measure`).
+        spread: The samples' standard deviation and its degrees of freedom, if it is known better than from them.
+        has_long_tail: Whether the measure usually has a long upper tail (`fairwave.measuring.measures.Measure`).
 
     Raises:
         ValueError: `level` is outside (0, 1).

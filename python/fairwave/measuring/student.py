@@ -74,7 +74,7 @@ def quantile(probability: float, freedom: float) -> float:
     for _ in range(200):
         error = upper_tail(t, freedom) - wanted
         low, high = (t, high) if error > 0 else (low, t)
-        # Newton's step on the tail's logarithm, which bends less; halving where it leaves the bracket.
+        # Newton's step on the tail's logarithm, which bends less; bisection if it leaves the bracket.
         tail, slope = wanted + error, _density(t, freedom)
         step = tail / slope * math.log(tail / wanted) if slope > 0 and tail > 0 else math.inf
         after = t + step

@@ -1,4 +1,4 @@
-"""What a grid varies: axes with labels, and what each label sets in the scenario."""
+"""Axes of a grid: labels, and the overrides that each label applies to the scenario."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Overrides = Mapping[str, Any]
 
 
 Axes = Mapping[str, Mapping[Any, Overrides | Callable[[dict[str, Label]], Overrides]]]
-"""Name of an axis to its labels, in order, each with what it changes in the scenario.
+"""Name of an axis to its labels, in order, each with its overrides.
 
-A function of the point's labels where that depends on them: what is set for one transport only.
+Overrides may be a function of the point's labels, such as overrides for one transport only.
 """
 
 
@@ -34,7 +34,7 @@ def tied(path: str) -> list[str]:
 
 
 def settings(path: str, value: Any) -> dict[str, Any]:
-    """What an axis sets at one of its values: each of its paths."""
+    """Returns the overrides of an axis at one of its values, for each of its paths."""
     return dict.fromkeys(tied(path), value)
 
 
@@ -54,21 +54,21 @@ def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
 
 
 def _label(value: Any) -> Label:
-    """A value as a label: itself, or where it is a table or a list its TOML."""
+    """Returns a value's label: the value itself, or its TOML for a table or a list."""
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:  # NumPy's
         value = value.item()
     return inline(value) if isinstance(value, (dict, list, tuple)) else value
 
 
 def read_axes(over: object, call: str) -> Axes:
-    """What varies, as axes with labels.
+    """Reads the varied parameters as axes with labels.
 
     Args:
-        over: A dotted path to the values that it takes, or an axis to labels with their overrides.
+        over: A dotted path and its values, or an axis and its labels with their overrides.
         call: The function that takes it.
 
     Raises:
-        TypeError: It is no dictionary, or holds what are no values.
+        TypeError: It is not a dictionary, or has invalid values.
         ValueError: An axis has no value, or the name of a column.
     """
     if not isinstance(over, Mapping):

@@ -47,10 +47,10 @@ class Grid:
     Attributes:
         id: Short name, unique within a study.
         base: The scenario.
-        axes: What is varied.
-        keep: Answers, for the labels of a point, whether it belongs to the grid.
-        most: The most seeds that a study runs it under; all when None.
-        settings: What is set at every point after the axes, for its labels: a reading of the paper.
+        axes: The varied parameters.
+        keep: Predicate of a point's labels: whether it belongs to the grid.
+        most: The most seeds with which a study runs it; all when None.
+        settings: Overrides at every point after the axes, from its labels: a reading of the paper.
     """
 
     id: str

@@ -53,18 +53,19 @@ def engine() -> str:
 
 
 class Folder:
-    """Keeps runs in a folder, in one SQLite file; each is there for good once it has been put.
+    """Stores runs in a folder, in one SQLite file; a run is durable as soon as `put` returns.
 
     Each run is a row with a SHA-256 of its version, scenario, seed and tables. The SHA-256 is compared before anything
-    reads the tables, because parsing damaged bytes can end the process. When damage is found, the whole rows move to a
-    new file, one line says so, and the other runs are made again. Before the first run is written, the whole file is
+    reads the tables, because parsing damaged bytes can end the process. If damage is found, the intact rows move to a
+    new file, one line reports it, and the other runs are made again. Before the first run is written, the whole file is
     checked in the same way.
 
-    What another version left is not used, and is removed when the first run is kept: it can never be asked for again.
+    Runs of another version are not used. They are removed when the first run is stored, because they cannot be
+    requested again.
 
     Args:
-        path: The folder; made when the first run is kept.
-        version: What made the runs; the simulator of this process when None.
+        path: The folder; created when the first run is stored.
+        version: Version of the runs; the simulator of this process when None.
         tell: Receives one line about a damaged file; standard error when None.
     """
 
@@ -84,7 +85,7 @@ class Folder:
 
     @property
     def stale(self) -> str | None:
-        """The version that made what lies here, where it is another one and its runs are therefore not used."""
+        """Version of the stored runs if it differs from this one, so that they are not used."""
         try:
             made_by = look(self._file).made_by
         except OSError:
@@ -181,7 +182,7 @@ class Folder:
             self._open.executemany("insert or replace into runs values (?, ?, ?, ?)", rows)
 
     def _begin_reading(self) -> bool:
-        """Opens the file where it holds runs of this version; whether it does."""
+        """Opens the file if it holds runs of this version, and returns whether it does."""
         self._refuse_links()
         if self._is_useless or not self._file.is_file():
             return False
@@ -194,7 +195,7 @@ class Folder:
             else:
                 self._is_useless = True
         except (OSError, sqlite3.Error):
-            self._is_useless = True  # `put` says why it cannot be written.
+            self._is_useless = True  # `put` reports why it cannot be written.
         return self._open is not None
 
     def _begin_writing(self) -> None:
@@ -245,7 +246,7 @@ class Folder:
         return True
 
     def _mend(self, reason: str) -> None:
-        """Leaves a file with the rows that are whole, and says so."""
+        """Replaces a damaged file by its intact rows, and reports it."""
         self._close()
         stayed = replace(self._file, self._version, salvaged(self._file, self._version))
         self._tell(

@@ -1,7 +1,7 @@
-"""Runs on all cores, kept as they end, so that interrupted work resumes where it stopped.
+"""Makes runs on all cores and stores each when it ends, so that interrupted work can resume.
 
-A run is a pure function of scenario and seed. What it leaves can therefore be kept under (version, scenario hash,
-seed) and used whenever the same run is asked for again.
+A run is a pure function of scenario and seed. Its tables can therefore be stored under (version, scenario hash, seed)
+and reused for every request of the same run.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
         [Sequence[Job], int | None, Callable[[float], None] | None],
         Iterator[tuple[int, RawTables] | RunBatch],
     ]
-    """Makes runs and yields each, with its index, as it ends, or several that ended together.
+    """Makes runs and yields each with its index when it ends, or several that ended together.
 
-    Tells of those under way, if anybody wants to know.
+    Reports runs in progress to `tell`, if given.
     """
 
 
@@ -45,8 +45,8 @@ def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:
     """Rejects a number of runs that would take too long, before it allocates anything.
 
     Raises:
-        ValueError: The seed is none.
-        fairwave.ScenarioError: They are too many; the message says what they would cost.
+        ValueError: The seed is invalid.
+        fairwave.ScenarioError: They are too many; the message gives their cost.
     """
     check_seed(seed)
     scenario.check_runs(min(runs, 2**63), seed)
@@ -59,7 +59,7 @@ def native(
     *,
     pack: bool = False,
 ) -> Iterator[RunBatch]:
-    """The runner that simulates, on this machine; `pack` also makes what a folder keeps of each run."""
+    """The runner that simulates on this machine; `pack` also makes the stored form of each run."""
     # More than the simulator ever uses; a number that it can read.
     batch = _native.Batch(jobs, None if threads is None else min(threads, MOST_THREADS), tell, pack)
     while (several := batch.several()) is not None:
@@ -94,20 +94,20 @@ def replicate(
     progress: Progress | None = None,
     runner: Runner | None = None,
 ) -> list[Tables]:
-    """The tables of every job, in the order of jobs, however they were scheduled.
+    """Returns the tables of every job, in the order of jobs, independent of the schedule.
 
     Args:
         jobs: Scenario and seed of each run. The same pair twice is run once.
-        threads: How many threads; all cores when None. Runs have them first, and parts of a run where runs are fewer.
-        keep: Where to look for runs made before and to keep those made now, each as it ends.
-        progress: Told how many are done, now and then; in a notebook a bar shows it if left out.
-        runner: What makes the runs; when None, this machine or whatever `runs_made_by` says.
+        threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
+        keep: Store of earlier runs, and of these runs as each ends.
+        progress: Called from time to time with the number of completed runs; a notebook shows a bar by default.
+        runner: Makes the runs; when None, this machine or the runner of `runs_made_by`.
 
     Raises:
-        TypeError: Threads or a seed that are no whole numbers.
-        ValueError: No thread, or a seed that is none.
+        TypeError: Threads or a seed that are not whole numbers.
+        ValueError: No thread, or an invalid seed.
         fairwave.RunError: A run was refused or failed.
-        KeyboardInterrupt: The user stopped; what had ended is kept.
+        KeyboardInterrupt: The user stopped; completed runs are stored.
     """
     _check(jobs, threads)
     kept: Keep = keep if keep is not None else Memory()

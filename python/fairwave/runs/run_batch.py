@@ -1,8 +1,8 @@
-"""Runs that ended together: their tables, one run below the other, and each run as a view of them.
+"""Runs that ended together: their tables, concatenated, and each run as a view of them.
 
-A short run takes less time than Python needs to look at its tables. Therefore the simulator hands over all runs that
-ended within a moment as one set of tables. A run of them is a pair of row numbers for each table, and columns are
-taken only when somebody reads them.
+A short run takes less time than Python needs to look at its tables. Therefore the simulator returns all runs that
+ended within a moment as one set of tables. A run is a pair of row numbers for each table, and columns are sliced only
+when they are read.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class RunBatch:
     """Runs that ended together.
 
     Attributes:
-        jobs: Which job each run is.
+        jobs: Job of each run.
         tables: Their tables, in the order of `jobs`.
-        ends: For each table the row at which each run begins; one more at the end.
-        packed: What a folder keeps of each run; None where it is made of the tables.
+        ends: For each table the first row of each run, plus the number of rows.
+        packed: Stored form of each run; None if it must be made from the tables.
     """
 
     jobs: Sequence[int]

@@ -1,4 +1,4 @@
-"""The file in which finished runs are kept: SQLite, a row per run, each with a SHA-256 of all that it says.
+"""The file of completed runs: SQLite, a row per run, each with a SHA-256 of its contents.
 
 SQLite handles processes that write at once and processes that are killed. It does not detect bytes that changed
 on the disk. Therefore every row has a digest of its version, scenario, seed and tables. A row under the key of another
@@ -46,25 +46,25 @@ CURRENT = {
     ),
 }
 DAMAGE = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
-"""What reading a damaged file may raise: lengths that were flipped ask for too much memory."""
+"""Exceptions of reading a damaged file: flipped lengths request too much memory."""
 
 DAMAGE_OF_ROWS = (sqlite3.Error, OverflowError, UnicodeDecodeError)
 """The same while rows are saved from a damaged file: for want of memory none may be given up."""
 
 READ_ONLY = "attempt to write a readonly"
 TROUBLE = (READ_ONLY, "database is locked", "unable to open", "database or disk is full", "disk I/O error")
-"""How SQLite begins to say that the file cannot be had, which is no damage."""
+"""First words of SQLite's messages about an unavailable file, which is not damage."""
 
 MISMATCH = "a checksum does not match"
 
 
 def is_trouble(error: BaseException) -> bool:
-    """Whether an error says that the file cannot be had now, not that it is damaged."""
+    """Whether an error means that the file is unavailable now, not that it is damaged."""
     return isinstance(error, sqlite3.OperationalError) and str(error).startswith(TROUBLE)
 
 
 class Layout(Enum):
-    """What lies at a path."""
+    """Kind of file at a path."""
 
     ABSENT = auto()
     CURRENT = auto()
@@ -73,11 +73,11 @@ class Layout(Enum):
 
 @dataclass(frozen=True)
 class FolderContents:
-    """What lies at a path.
+    """Contents at a path.
 
     Attributes:
-        layout: How it is laid out.
-        made_by: The version whose runs it holds; None where that cannot be read.
+        layout: Layout of the file.
+        made_by: Version of its runs; None if it cannot be read.
         reason: Why it counts as damaged.
     """
 
@@ -87,7 +87,7 @@ class FolderContents:
 
 
 def look(file: Path) -> FolderContents:
-    """What lies at a path, by its head; runs are not looked at.
+    """Identifies the file at a path by its head; runs are not examined.
 
     Raises:
         OSError: It cannot be opened, or another process has it locked.
@@ -127,7 +127,7 @@ def connect(file: Path) -> sqlite3.Connection:
 
 
 def create(file: Path, version: str) -> None:
-    """Makes an empty file where there is none; of two processes that do so at once, one succeeds and both may go on.
+    """Makes an empty file if there is none. If two processes do so at once, one succeeds and both may continue.
 
     Raises:
         OSError: It cannot be written.
@@ -146,13 +146,13 @@ def create(file: Path, version: str) -> None:
 
 
 def replace(file: Path, version: str, rows: Iterable[Row] = ()) -> int:
-    """Puts a new file with these rows in the place of another, in one step.
+    """Atomically replaces a file by a new one with these rows.
 
     Returns:
-        How many rows it has.
+        Number of its rows.
 
     Raises:
-        OSError: It cannot be written; the other file is as it was.
+        OSError: It cannot be written; the old file is unchanged.
     """
     made = _written(file, version, rows)
     try:
@@ -168,7 +168,7 @@ def replace(file: Path, version: str, rows: Iterable[Row] = ()) -> int:
 
 
 def _written(file: Path, version: str, rows: Iterable[Row]) -> Path:
-    """A whole file beside another's place."""
+    """Writes a complete temporary file in the same folder."""
     handle, name = tempfile.mkstemp(prefix=PARTIAL, suffix=".sqlite", dir=file.parent)
     os.close(handle)
     made = Path(name)
@@ -199,17 +199,17 @@ CODES = {
     READ_ONLY: errno.EROFS,
     "out of memory": errno.ENOMEM,
 }
-"""How SQLite begins to say what the system lacks."""
+"""First words of SQLite's messages about missing resources, with the system's error code."""
 
 
 def trouble(file: Path, error: BaseException) -> OSError:
-    """What SQLite says as an error of the system, with its code where SQLite says enough."""
+    """Converts SQLite's error to an error of the system, with its code if the message identifies it."""
     code = next((code for begins, code in CODES.items() if str(error).startswith(begins)), None)
     return OSError(f"{file}: {error}") if code is None else OSError(code, str(error), str(file))
 
 
 def damage(file: Path, version: str) -> str | None:
-    """What is wrong with a file's structure, or that some row is not whole; None where all is well.
+    """Describes the damage of a file's structure or of a row; None if everything is intact.
 
     Raises:
         OSError: It cannot be read now.
@@ -239,14 +239,14 @@ def salvaged(file: Path, version: str) -> Iterator[Row]:
 
 
 def digest(version: str, scenario: str, seed: int, data: bytes) -> bytes:
-    """SHA-256 of all that a row says."""
+    """SHA-256 of the contents of a row."""
     made = hashlib.sha256(json.dumps([version, scenario, seed]).encode())
     made.update(data)
     return made.digest()
 
 
 def is_whole(version: str, scenario: object, seed: object, proof: object, data: object) -> bool:
-    """Whether a row is as it was written; its columns may be anything."""
+    """Whether a row is intact; its columns may have any type."""
     return (
         isinstance(scenario, str)
         and isinstance(seed, int)
@@ -276,12 +276,12 @@ def packed(tables: Tables) -> bytes:
 
 
 def unpacked(data: bytes, file: Path | str = "runs.sqlite") -> Tables:
-    """The contrary of `packed`, for bytes whose digest has been compared.
+    """Inverse of `packed`, for bytes whose digest has been compared.
 
-    Anybody can compute a digest. So these bytes may be a stranger's.
+    Anyone can compute a digest, so these bytes may come from a stranger.
 
     Raises:
-        ForeignFileError: They are not what `packed` made.
+        ForeignFileError: They are not the output of `packed`.
     """
     with gate("kept runs", file):
         return _unpacked(data)

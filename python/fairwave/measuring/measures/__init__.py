@@ -1,9 +1,9 @@
 """All measures, one file for each family: from tables of rows to one number for each run.
 
-The simulator measures what concerns a single flow (delay, jitter, timeliness, R) or a group as such (fairness), and
-defines each measure once. Here flows of a group are combined as papers 000–004 do: totals, and shares of what the
-application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null there, never NaN,
-and is left out of means, which say how many they left out.
+The simulator measures single flows (delay, jitter, timeliness, R) and groups as such (fairness), and defines each
+measure once. This package combines the flows of a group as papers 000–004 do: totals, and shares of the units that the
+application sent. A measure that is not defined for a run (no flow of the group, nothing sent) is null, never NaN. Means
+leave it out and count the omissions.
 
 `docs/add-a-measure.md` shows how to add a measure.
 """
@@ -130,7 +130,7 @@ ORDER = (
     "retransmitted", "qoo", "rtt", "rtt-median", "rtt-p95", *SIMULATED, "refused", "index", "index-gap",
     "index-excess-gap", "index-sequence", "delayed",
 )  # fmt: skip
-"""The order in which pages and tables show measures. Others follow in the order of their definition."""
+"""Order of measures on pages and in tables. Others follow in the order of their definition."""
 
 STANDARD.update(
     {name: STANDARD.pop(name) for name in (*ORDER, *(one for one in STANDARD if one not in ORDER))}
@@ -138,7 +138,7 @@ STANDARD.update(
 
 
 def list_measures(group: str, kind: Kind, *, beside: bool = False) -> list[Measure]:
-    """The measures that documents have of a group of this kind, in order; `beside` where another group is compared."""
+    """Measures in documents about a group of this kind, in order; `beside` if another group is compared."""
 
     def is_in(applies: Applies) -> bool:
         return kind in (applies.beside if beside else applies.to | applies.documents)
@@ -187,7 +187,7 @@ SYNONYMS = {
     "mean-queue.r1>r2": ("queue", "queuelength", "backlog", "qlen", "buffer", "meanqueue"),
     "drop-rate.r1>r2": ("drops", "dropped", "droprate"),
 }
-"""What people call measures, letters alone; those of links are written with a link direction."""
+"""Common names of measures, letters only; those of links are written with a link direction."""
 
 
 def _unknown(name: str, group: str | None) -> str:

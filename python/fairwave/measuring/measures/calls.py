@@ -23,11 +23,11 @@ def mouth_to_ear(rows: Table, parts: Parts) -> Numbers:
 
 
 CAUSES = ("codec", "delay", "loss", "lateness")
-"""What a call's R is less for, in the order in which it is told."""
+"""Causes that lower a call's R, in the order of the text."""
 
 
 def r_cost(cause: str, group: str | None = None) -> Measure:
-    """Points of R that one of `CAUSES` costs, mean over calls; together with R they make what a perfect call has."""
+    """Points of R that one of `CAUSES` costs, mean over calls; R and all costs add up to R of a perfect call."""
     return Measure(
         f"r_cost_{cause}", name_of(f"R lost to {cause}", group), "", reduce_flows(group, mean_of(f"r_cost_{cause}")),
         "lower", limits=POSITIVE, scale="r_cost",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @cache
 def share_of(column: str, whole: str, scale: float = 1.0) -> PartValues:
-    """The sum of a column over that of another."""
+    """The sum of one column over the sum of another."""
     return lambda rows, parts: parts.share(rows.numbers(column), rows.numbers(whole), scale)
 
 
@@ -67,18 +67,18 @@ def group_column(
     Args:
         column: Name of the column.
         title: Name for axes and tables, without group and unit.
-        group: Which group; when None, the one that the runs have.
+        group: Name of the group; when None, the only group of the runs.
         unit: Unit after scaling.
         scale: Factor.
         id: Short name; the column's when empty.
         better: Which direction is good.
-        limits: Least and most that it can be, after scaling.
+        limits: Least and greatest value, after scaling.
         table: Another table with one row per group.
-        over: Another column, of which it is a share.
-        has_long_tail: Whether few runs are far above the others as a rule.
+        over: Column of the denominator, for a share.
+        has_long_tail: Whether few runs usually exceed the others by far.
 
     Raises:
-        ValueError: When used: no group is named and the runs have several.
+        ValueError: On use: no group is named and the runs have several.
     """
     # There is one row for each run and group.
     reduce = RowReduction(

@@ -1,4 +1,4 @@
-"""What packets of a group's flows meet: losses, delays and their variation."""
+"""Network effects on packets of a group's flows: losses, delays and their variation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Round trips as senders see them, and what follows from them."""
+"""Round trips that senders measure, and indices derived from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures that the simulator defines (`crates/fairwave-sim/src/measures`), with its own words."""
+"""Measures that the simulator defines (`crates/fairwave-sim/src/measures`), with its descriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _wrap_simulated(name: str, described: dict[str, Any]) -> Definition:
-    """A measure that the simulator defines (`crates/fairwave-sim/src/measures`), with its own words."""
+    """A measure that the simulator defines (`crates/fairwave-sim/src/measures`), with its description."""
     least, most = (
         edge if described[key] is None else described[key]
         for key, edge in (("least", -math.inf), ("most", math.inf))

@@ -1,4 +1,4 @@
-"""Adaptive streams: their rate, when they stand still, and the quality of experience."""
+"""Adaptive streams: their rate, their stalls, and the quality of experience."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a group's flows carry per time, and what retransmissions cost."""
+"""Throughput of a group's flows, and the cost of retransmissions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def goodput(rows: Table, parts: Parts) -> Numbers:
     """Payload delivered to the group's applications from the first flow's beginning to the last one's end, in Mb/s."""
     goodputs = rows.numbers("goodput_bps")
-    # A group of which no flow was on has none.
+    # The goodput of a group is undefined if none of its flows was on.
     return np.where(parts.number(~np.isnan(goodputs)) > 0, parts.total(goodputs) / 1e6, math.nan)
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 Reading = Literal["gap", "excess-gap", "delay", "sequence"]
-"""How *timely* is read: gap to the previous arrival (paper 000 §4.3), gap in excess of the sender's own, one-way delay,
-gap to the unit numbered one less (paper 001, Algorithm 1 to the letter: late where that one never came)."""
+"""Definition of *timely*: gap to the previous arrival (paper 000 §4.3), the same in excess of the sender's gap, one-way
+delay, gap to the unit numbered one less (paper 001, Algorithm 1 to the letter: late if that unit never arrived)."""
 
 READINGS: tuple[Reading, ...] = ("gap", "excess-gap", "delay", "sequence")
 
@@ -193,7 +193,7 @@ def _split_thresholds(part: Part, group: str | None, reading: Reading) -> Reduct
 
 @cache
 def _part(part: Part) -> PartValues:
-    """Of what is timely each flow's share of what it sent, averaged over flows; of the rest the share of all."""
+    """Timely units: each flow's share of its sent units, averaged over flows. Other units: the share over all flows."""
     if part != "timely":
         return share_of(part, "units_sent", 100)
 
