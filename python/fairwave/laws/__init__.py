@@ -1,4 +1,4 @@
-"""Your own laws and measures as Python classes: controllers, queue disciplines, sources, loss models, links.
+"""Custom laws and measures as Python classes: controllers, queue disciplines, sources, loss models, links.
 
 A class with a few methods becomes a law that scenarios name like any other:
 
@@ -21,14 +21,15 @@ A class with a few methods becomes a law that scenarios name like any other:
             self.on_loss(path, window)
             window.congestion = 1.0
 
-From then on `transport = "tcp/gentle"` and `{ name = "tcp/gentle", kept = 0.9 }` work in every scenario of the process,
-are checked, listed and explained. A shell takes laws from a file: `fairwave run calls.toml --laws gentle.py`.
+From then on, `transport = "tcp/gentle"` and `{ name = "tcp/gentle", kept = 0.9 }` work in every scenario of the
+process. Fairwave checks, lists and explains them. Commands take laws from a file:
+`fairwave run calls.toml --laws gentle.py`.
 
 A law gets and returns the same values as the traits of fairwave's core, under the same names. Times are in seconds
 since the beginning of the run, as floats: exact to the nanosecond, the simulator's unit of time, for runs of up to
 three weeks. Rates are in bits per second, sizes in bytes, windows in segments. Each flow, queue or link of each run
-has an instance of its own, and `self.random` is its stream of random numbers, so that the same scenario and seed
-leave the same bytes.
+has a separate instance. `self.random` is the instance's stream of random numbers, so the same scenario and seed give
+the same bytes.
 
 `fairwave new controller NAME` writes a law, its test and a scenario to begin with; `docs/extend.md` shows one of each.
 """

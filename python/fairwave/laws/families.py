@@ -1,7 +1,7 @@
-"""The families of laws that Python may add to: the calls that each gets, and the answers.
+"""Families of laws that you can extend in Python: the methods that fairwave calls, and their results.
 
-Methods, names and meanings are those of the traits of fairwave's core. A method that a law leaves as it is
-costs nothing. Times are in seconds since the beginning of the run, rates in bits per second, sizes in bytes on
+Methods, names and meanings are the same as in the traits of fairwave's core. A method that a law does not
+override costs nothing. Times are in seconds since the beginning of the run, rates in bits per second, sizes in bytes on
 the wire, windows in segments.
 """
 
@@ -25,10 +25,10 @@ else:
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(parameter,))
 class Law:
-    """What all families have in common: `Controller`, `Discipline`, `Source`, `LossModel`, `LinkLaw`, `RateController`.
+    """Base of all families: `Controller`, `Discipline`, `Source`, `LossModel`, `LinkLaw`, `RateController`.
 
-    Class attributes with a type are parameters (see `fairwave.parameter`); the constructor takes them by name, as in
-    `Gentle(kept=0.5)`, which is what tests do. What a law remembers it sets up in `begin`.
+    Class attributes with a type are parameters (see `fairwave.parameter`). The constructor takes them by name, as in
+    `Gentle(kept=0.5)`; use this in tests. Set up the law's state in `begin`.
     """
 
     family: ClassVar[str] = ""
@@ -50,10 +50,10 @@ class Law:
 
     @property
     def random(self) -> Random:
-        """The law's own stream of random numbers, under the seed of the run.
+        """The law's random numbers: a separate stream under the seed of the run.
 
         Raises:
-            AttributeError: Nobody has given it one, as in a test: `law.random = fairwave.Random(1, "test")`.
+            AttributeError: The law is part of no run. In a test, set `law.random = fairwave.Random(1, "test")`.
         """
         if self._random is None:
             raise AttributeError(
@@ -64,25 +64,25 @@ class Law:
 
     @random.setter
     def random(self, stream: Random) -> None:
-        self._random = stream  # type: ignore[misc]  # of the instance
+        self._random = stream  # type: ignore[misc]  # sets it for this instance only
 
     def check(self) -> None:
-        """Refuses parameters that do not go together; ranges are checked already. Called when a scenario is read.
+        """Rejects parameters that do not go together. Ranges are already checked. Called when a scenario is read.
 
         Raises:
-            fairwave.Refusal: They do not.
+            fairwave.Refusal: The parameters do not go together.
         """
 
 
 class Controller(Law):
-    """A TCP congestion controller: from acknowledgements, losses and timeouts it sets the sender's window.
+    """A TCP congestion controller: it sets the sender's window after acknowledgements, losses and timeouts.
 
-    The window is the sender's; a controller changes `window.congestion` and `window.threshold` (segments) in
-    place. It never has to clamp to what the receiver allows, and need not care for the inflation of fast
-    recovery, which the sender keeps apart. `path` is what the sender knows: `now`, `rtt`, `min_rtt`, `in_use`,
-    … (`help(fairwave.Path)`). It must have `on_ack`, `on_loss` and `on_timeout`. With `on_sample` it gets the
-    delivery rate of segments. With `pacing` segments leave at its rate. With `marks` queues may mark segments instead
-    of dropping them.
+    The sender has the window; a controller changes `window.congestion` and `window.threshold` (segments) in
+    place. The sender applies the receiver's limit and the window inflation of fast recovery, so a controller
+    ignores both. `path` is the sender's knowledge of the path: `now`, `rtt`, `min_rtt`, `in_use`,
+    … (`help(fairwave.Path)`). `on_ack`, `on_loss` and `on_timeout` are required. `on_sample` receives the
+    delivery rate of segments. `pacing` sets the rate at which segments leave. With `marks`, queues may mark segments
+    instead of dropping them.
 
     Example:
         @fairwave.controller("halving")
@@ -104,11 +104,10 @@ class Controller(Law):
         A scenario names it `transport = "tcp/halving"`, or `{ name = "tcp/halving", increase = 2.0 }`.
 
     Attributes:
-        recovery: The loss recovery of a connection that does not choose one.
-        waves: The receiver measures the rate of each wave of segments and says so: `path.rate`, `path.wave`.
-        marks: What segments say of congestion, and how the receiver reports marks, where a connection does not say
-            (its key `ecn`): `none`, `classic` (RFC 3168), `accurate` (counted, `path.marked`) or `scalable` (likewise,
-            ECT(1)).
+        recovery: Default loss recovery of a connection.
+        waves: True to let the receiver measure and report the rate of each wave of segments: `path.rate`, `path.wave`.
+        marks: ECN codepoint of segments and the receiver's reporting, unless the connection sets its key `ecn`:
+            `none`, `classic` (RFC 3168), `accurate` (counted, `path.marked`) or `scalable` (counted, ECT(1)).
     """
 
     family: ClassVar[str] = "controller"
@@ -122,7 +121,7 @@ class Controller(Law):
     marks: ClassVar[Literal["none", "classic", "accurate", "scalable"]] = "none"
 
     def begin(self, preset: str) -> None:
-        """A connection begins; `preset` says whose habits to follow: `rfc`, `linux`, `ns2` or `ns2-2004`."""
+        """A connection begins. `preset` names the defaults to follow: `rfc`, `linux`, `ns2` or `ns2-2004`."""
 
     def on_ack(self, path: Path, window: Window) -> None:
         """New data is acknowledged, outside of loss recovery."""
@@ -132,56 +131,56 @@ class Controller(Law):
         """An acknowledgement that does not open the window: a duplicate, or one within loss recovery."""
 
     def on_loss(self, path: Path, window: Window) -> Literal["congestion", "random"] | None:
-        """A loss was found by duplicate or selective acknowledgements; asked once per recovery.
+        """Duplicate or selective acknowledgements show a loss. Called once per recovery.
 
         Sets both fields of the window.
 
         Returns:
-            `congestion`, which None stands for; `random` for an error of the wire, after which the segment is only sent
-            again.
+            `congestion` (or None), or `random` for a transmission error, after which the sender only retransmits the
+            segment.
         """
         raise NotImplementedError
 
     def on_mark(self, path: Path, window: Window) -> None:
-        """The path has marked a segment: asked at most once for what was in flight at the answer before.
+        """The path has marked a segment. Called at most once per window of data.
 
-        A law without this method answers a mark as a loss.
+        A law without this method reacts to a mark as to a loss.
         """
 
     def on_sample(self, path: Path, sample: RateSample, window: Window) -> None:
-        """How fast segments are delivered, on every acknowledgement that delivers any, in recovery and outside.
+        """New delivery rate sample. Called on every acknowledgement that delivers data, in recovery and outside.
 
-        After `on_ack` or `on_other_ack`. A law with this method has `path.delivered`, `path.lost` and `path.pipe`.
+        Follows `on_ack` or `on_other_ack`. A law with this method has `path.delivered`, `path.lost` and `path.pipe`.
         """
 
     def on_recovered(self, path: Path, window: Window) -> None:
-        """Loss recovery has ended: what was in flight when it began has been delivered."""
+        """Loss recovery has ended: all data in flight at its beginning has been delivered."""
 
-    def pacing(self, path: Path, window: Window) -> float:  # noqa: ARG002  # as laws are asked
-        """The rate at which segments leave, segments per second; infinite to leave it to acknowledgements.
+    def pacing(self, path: Path, window: Window) -> float:  # noqa: ARG002  # same arguments as other methods
+        """Returns the pacing rate in segments per second; infinite to let acknowledgements clock the sender.
 
-        Asked whenever a segment is sent; what it does to the window counts for nothing.
+        Called whenever a segment is sent. Changes to the window are ignored.
         """
         return float("inf")
 
     def on_timeout(self, path: Path, window: Window) -> Literal["congestion", "random"] | None:
-        """The retransmission timer went off. Returns what `on_loss` does."""
+        """The retransmission timer expired. Returns the same values as `on_loss`."""
         raise NotImplementedError
 
     def on_restart(self, path: Path, window: Window) -> None:
-        """The connection was idle for longer than the timeout and sends again, with the restart window."""
+        """The connection sends again, with the restart window, after it was idle for longer than the timeout."""
 
     def estimate(self) -> float:
-        """What it estimates, for plots."""
+        """Returns the law's main estimate, for plots."""
         return float("nan")
 
 
 class Discipline(Law):
-    """A queue discipline: when a packet must go, and which is sent next.
+    """A queue discipline: it decides which packets to discard or mark, and which to send next.
 
-    Capacity and victim rule belong to the queue. It must have `arrive` or `depart`. What it leaves out is as in
-    a queue that drops when full. `arrival.packets` and `arrival.bytes` are what waits; `arrival.buffer` can be
-    asked for more (`help(fairwave.Buffer)`).
+    Capacity and victim rule belong to the queue. `arrive` or `depart` is required. Without a method, the discipline
+    acts like drop-tail. `arrival.packets` and `arrival.bytes` describe the waiting packets; `arrival.buffer`
+    gives more (`help(fairwave.Buffer)`).
 
     Example:
         @fairwave.discipline("half-full")
@@ -200,12 +199,12 @@ class Discipline(Law):
         A scenario names it `queue = { discipline = "half-full", chance = 0.2, capacity = { packets = 50 } }`.
 
     Attributes:
-        fifo: What it serves leaves in the order in which it arrived.
-        by_flow: It asks the buffer for flows: `flow_tally`, `front_of_flow`, ….
-        own_victim: Why no victim rule goes with it, as its `victim` chooses: "… drops from the longest flow".
-        reaches_capacity: A buffer counted in bytes is full when the backlog has reached the capacity, whatever the size
-            of what arrives.
-        marks: It marks where packets can be marked; said so that a flow whose marks come from it alone is not warned.
+        fifo: True if packets leave in order of arrival.
+        by_flow: True if the law queries flows of the buffer: `flow_tally`, `front_of_flow`, ….
+        own_victim: Reason why victim rules are not allowed, for a law with `victim`: "… drops from the longest flow".
+        reaches_capacity: True if a buffer counted in bytes is full when the backlog has reached the capacity,
+            regardless of the size of the arrival.
+        marks: True if the law marks packets. Then flows that depend on its marks get no warning.
     """
 
     family: ClassVar[str] = "discipline"
@@ -220,58 +219,58 @@ class Discipline(Law):
     marks: ClassVar[bool] = False
 
     def begin(self, rate: float, packets: int | None, size: int | None) -> None:
-        """The queue of a link of this rate (b/s) begins; its capacity is in packets or in bytes, the other is None."""
+        """A link's queue begins: the link's rate (b/s), and the capacity in packets or in bytes (the other is None)."""
 
     def arrive(self, arrival: Arrival) -> Literal["admit", "drop", "mark"] | Place | None:
-        """A packet arrives, which is not in the buffer yet.
+        """A packet arrives. It is not in the buffer yet.
 
         Returns:
-            `admit`, which None stands for: it may wait, if there is room. `drop`: one packet must go, and the victim
-            rule says which. `mark`: it is marked and may wait, if its transport understands marks
-            (`arrival.packet.ecn`); otherwise as `drop`. A place: the packet there goes, and the arrival.
+            `admit` (or None) to queue the packet if there is room. `drop` to discard a packet of the victim rule's
+            choice. `mark` to mark the packet and queue it, if its transport understands marks (`arrival.packet.ecn`);
+            otherwise like `drop`. A place to discard the packet there and the arrival.
         """
 
     def exchanged(self, arrival: Packet, victim: Packet) -> None:
-        """In the place of an arrival that was to be dropped the victim rule chose `victim`."""
+        """The victim rule chose `victim` instead of an arrival that the law had dropped."""
 
     def rate_changed(self, now: float, rate: float) -> None:
-        """The link's rate becomes another (b/s); 0 while it pauses."""
+        """The link's rate changes to `rate` (b/s); 0 during a pause."""
 
     def overflowed(self) -> None:
-        """An arrival found no room, and for that a packet was dropped."""
+        """An arrival found no room, so a packet was dropped."""
 
     def victim(self, buffer: Buffer) -> Place | None:
-        """Which packet goes when one must, for a discipline with `own_victim`; the arrival waits at the back.
+        """Chooses the packet to drop, for a law with `own_victim`. The arrival waits at the back.
 
         Returns:
-            Its place; None for the arrival.
+            Place of the packet; None for the arrival.
         """
 
     def depart(self, now: float, buffer: Buffer) -> Place | None:
-        """The link is free, and packets wait: which one is sent next.
+        """Chooses the packet to send next. Called when the link is free and packets wait.
 
-        Before, `buffer.drop(place)` drops others, and `buffer.mark(place)` marks.
+        Before it returns, `buffer.drop(place)` drops packets and `buffer.mark(place)` marks them.
 
         Returns:
-            Its place; None for the packet that has waited longest.
+            Place of the packet; None for the packet that has waited longest.
         """
 
     def average(self) -> float:
-        """The quantity by which it judges congestion, for plots."""
+        """Returns the law's measure of congestion, for plots."""
         return float("nan")
 
     def deadline(self) -> float | None:
-        """When `on_timer` must be called, seconds; None if it need not. Asked after each call of another method."""
+        """Returns the time of the next `on_timer`, in seconds, or None. Called after each other method."""
 
     def on_timer(self, now: float, buffer: Buffer) -> None:
-        """The deadline has come; it moves on. `buffer.drop(place)` drops packets."""
+        """The deadline has come; the law must set a new one. `buffer.drop(place)` drops packets."""
 
 
 class Source(Law):
-    """An application: it makes units, or, if it is `bulk`, offers at times as much as the transport takes.
+    """An application: it makes units, or, with `bulk`, offers unlimited data in intervals.
 
-    It must have `next_unit`, or `bulk = True` and `next_activity`. It knows nothing of the network, and is
-    asked ahead of time.
+    `next_unit` is required, or `bulk = True` and `next_activity`. A source knows nothing of the network, and is
+    called ahead of time.
 
     Example:
         @fairwave.source("sensor")
@@ -291,7 +290,7 @@ class Source(Law):
         A scenario names it `traffic = { kind = "sensor", every = "1 s" }`.
 
     Attributes:
-        bulk: It makes no units but is active in intervals: `next_activity`.
+        bulk: True for a source without units that is active in intervals: `next_activity`.
     """
 
     family: ClassVar[str] = "source"
@@ -302,27 +301,27 @@ class Source(Law):
         """The flow begins at `start`."""
 
     def next_unit(self) -> Unit | None:
-        """The next unit; None when there will be no more. `created` never decreases, and is at or after the start."""
+        """Returns the next unit, or None after the last. `created` never decreases, and is at or after the start."""
 
     def next_activity(self) -> tuple[float, float] | None:
-        """The next interval during which a bulk source offers data.
+        """Returns the next interval during which a bulk source offers data.
 
         Returns:
-            Beginning and end (`math.inf` for none); None for no more.
+            Begin and end (`math.inf` for no end), or None after the last.
         """
 
     def units_per_second(self) -> float | None:
-        """Units per second, of sources that make units of one size at a fixed rate; asked before it begins."""
+        """Returns units per second, for sources with units of one size at a fixed rate. Called before `begin`."""
 
     def call(self) -> tuple[str, float] | None:
-        """For calls, which are then rated: the codec's name and the speech in each unit, seconds. Asked beforehand."""
+        """Returns codec name and seconds of speech per unit for calls, which are then rated. Called before `begin`."""
 
 
 class LossModel(Law):
-    """How a link loses packets for reasons other than congestion.
+    """Losses on a link for reasons other than congestion.
 
-    It is asked once per packet, in the order in which packets leave the link. Each direction of a link has an
-    instance and a random stream of its own. It must have `lost`.
+    Fairwave calls `lost` once per packet, in the order in which packets leave the link. Each direction of a link has a
+    separate instance and random stream. `lost` is required.
 
     Example:
         @fairwave.loss_model("gilbert-elliott")
@@ -351,21 +350,21 @@ class LossModel(Law):
         """The link begins."""
 
     def lost(self, now: float, packet: Packet) -> bool:
-        """Whether the packet that leaves the link at `now` is lost. `now` does not decrease from call to call."""
+        """Whether the packet that leaves the link at `now` is lost. `now` does not decrease between calls."""
         raise NotImplementedError
 
     def cycle(self) -> float | None:
-        """How long it stays in a state and the next one together, if it changes by itself: what a run costs.
+        """Returns the mean duration of a state and the next one together, to estimate the cost of a run.
 
         Returns:
-            The mean in seconds; None if it changes with packets only.
+            The mean in seconds; None if states change with packets only.
         """
 
 
 class LinkLaw(Law):
-    """How fast a link transmits: when the transmission of a packet ends that begins at a given time.
+    """Transmission times on a link: when the transmission of a packet ends that begins at a given time.
 
-    It must have `end_of`, `capacity` and `nominal`.
+    `end_of`, `capacity` and `nominal` are required.
 
     Example:
         @fairwave.link_law("night-and-day")
@@ -387,7 +386,7 @@ class LinkLaw(Law):
         A scenario names it `rate = { law = "night-and-day", night = "500 kb/s" }`.
 
     Attributes:
-        steady: The time that a packet takes depends on its size alone, and may be kept for the next of that size.
+        steady: True if the transmission time depends on the size alone, so that it can be cached per size.
     """
 
     family: ClassVar[str] = "link"
@@ -399,33 +398,33 @@ class LinkLaw(Law):
         """The link begins."""
 
     def end_of(self, start: float, size: int) -> float:
-        """When the transmission of `size` bytes ends that begins at `start`; `math.inf` if it never ends."""
+        """Returns when a transmission of `size` bytes that begins at `start` ends; `math.inf` if it never ends."""
         raise NotImplementedError
 
     def capacity(self, begin: float, end: float) -> float:
-        """What could be transmitted from `begin` until `end`, bytes: the whole that a utilisation is a part of."""
+        """Returns the bytes that could be transmitted from `begin` to `end`, the reference of a utilisation."""
         raise NotImplementedError
 
     def nominal(self) -> float:
-        """The nominal rate in b/s, for buffers: the mean of a rate that varies. Called before the run begins."""
+        """Returns the nominal rate in b/s, for buffers: the mean of a varying rate. Called before the run begins."""
         raise NotImplementedError
 
     def highest(self) -> float:
-        """The highest rate, b/s, by which it is estimated what a run costs; `nominal` where it is left out."""
+        """Returns the highest rate in b/s, to estimate the cost of a run. Default: `nominal`."""
         return self.nominal()
 
 
 class RateController(Law):
     """A rate controller of media sessions: from feedback it decides how much the sender of a call may send.
 
-    Feedback says of each packet when it arrived. After each call fairwave asks for `target` and, where the law has
-    them, `pacing`, `padding`, `window` and `deadline`. Rates count whole IP packets. It must have `on_feedback` and
-    `target`.
+    Feedback lists the arrival time of each packet. After each call, fairwave calls `target` and, if the law has
+    them, `pacing`, `padding`, `window` and `deadline`. Rates count whole IP packets. `on_feedback` and
+    `target` are required.
 
     Example:
         @fairwave.rate_controller("shy")
         class Shy(fairwave.RateController):
-            '''Grows by a few percent per message, and halves where anything is missing.'''
+            '''Grows by a few percent per message, and halves after a loss.'''
 
             growth: float = fairwave.parameter(1.02, least=1, doc="Factor per message without loss.")
 
@@ -443,7 +442,7 @@ class RateController(Law):
         `control = { name = "shy", growth = 1.05 }`.
 
     Attributes:
-        marks: Its packets may be marked instead of dropped (ECT(0)); `packet.marked` tells.
+        marks: True if packets may be marked instead of dropped (ECT(0)); see `packet.marked`.
     """
 
     family: ClassVar[str] = "rate_controller"
@@ -458,33 +457,33 @@ class RateController(Law):
         """A session begins."""
 
     def on_limits(self, now: float, start: float, least: float, most: float) -> None:
-        """The rates (b/s) to begin with and to stay within; called again when what the encoders can use changes."""
+        """Start rate and limits (b/s). Called again when the range that the encoders can use changes."""
 
     def on_feedback(self, feedback: MediaFeedback) -> None:
         """Feedback has arrived."""
         raise NotImplementedError
 
     def on_report(self, now: float, fraction_lost: float, round_trip: float | None) -> None:
-        """A receiver report has arrived: the share lost since the one before, and the round trip in seconds."""
+        """A receiver report has arrived: the share lost since the report before, and the round trip in seconds."""
 
     def on_timer(self, now: float) -> None:
-        """The deadline has come; it moves on."""
+        """The deadline has come; the law must set a new one."""
 
     def deadline(self) -> float | None:
-        """When `on_timer` must be called, seconds; None if it need not."""
+        """Returns the time of the next `on_timer`, in seconds, or None."""
 
     def target(self) -> float:
-        """What all streams may use together, b/s."""
+        """Returns the rate for all streams together, b/s."""
         raise NotImplementedError
 
     def pacing(self) -> float:
-        """At which rate packets leave, b/s; 2.5 times the target where it is left out."""
+        """Returns the pacing rate, b/s. Default: 2.5 times the target."""
         return 2.5 * self.target()
 
     def padding(self) -> float:
-        """Up to which rate the session fills up with padding, b/s."""
+        """Returns the rate up to which the session adds padding, b/s."""
         return 0.0
 
     def window(self) -> float:
-        """Bytes that may be in flight; no bound where it is left out."""
+        """Returns the limit on bytes in flight. Default: no limit."""
         return float("inf")

@@ -1,4 +1,4 @@
-"""Laws from files: what `--laws FILE` runs.
+"""Laws from files: the option `--laws FILE`.
 
 A scenario never names such a file. Scenarios are data, which people share and open without a thought. Code runs only
 when the user's command or program names its file.
@@ -19,23 +19,23 @@ from fairwave.errors import UserError
 
 
 class LawFileError(UserError, ValueError):
-    """A file of laws cannot be used; the message says why, with the place in the file."""
+    """A file of laws cannot be used; the message gives the reason and the line of the file."""
 
 
 @checked
 def load_laws(path: str | Path) -> list[str]:
-    """Runs a Python file, which hands in laws and measures by the decorators of `fairwave`.
+    """Runs a Python file, which registers laws and measures with the decorators of `fairwave`.
 
-    The file may import others from its folder. It is code: whatever it does, it does with your rights.
+    The file may import others from its folder. It is code and runs with your rights.
 
     Args:
         path: The file.
 
     Returns:
-        The names that it handed in.
+        Names of the registered laws and measures.
 
     Raises:
-        fairwave.laws.LawFileError: There is no such file, it fails, or it hands in nothing.
+        fairwave.laws.LawFileError: There is no such file, it fails, or it registers nothing.
     """
     file = Path(path)
     if not file.is_file():
@@ -69,10 +69,10 @@ def load_laws(path: str | Path) -> list[str]:
 
 @cache
 def _keep_alive(process: int) -> None:
-    """From now on `os._exit` in this process says so, and never ends it as if all were well.
+    """Makes `os._exit` in this process print an error and end with a failure status.
 
-    It ends a process at once: nothing after it could say that the results are lost. Processes that this one makes by
-    forking end as ever.
+    `os._exit` ends a process at once, so nothing afterwards could report that results are lost. Processes forked from
+    this one end as usual.
     """
     end = os._exit
 
@@ -90,7 +90,7 @@ def _keep_alive(process: int) -> None:
 
 
 def _known() -> dict[tuple[str, str], object]:
-    """What has been handed in, by kind and name."""
+    """Returns all registered laws and measures, by kind and name."""
     from fairwave.laws import registering
     from fairwave.measuring import measures
 
@@ -98,7 +98,7 @@ def _known() -> dict[tuple[str, str], object]:
 
 
 def _describe_error(error: BaseException, file: Path) -> str:
-    """What went wrong and in which line of the file."""
+    """Describes an error, with the line of the file."""
     if isinstance(error, SyntaxError):
         return f"{error.msg} (line {error.lineno})"
     lines = [

@@ -1,8 +1,8 @@
-"""Your own measures: functions from the tables of a run to a number.
+"""Custom measures: functions from the tables of a run to a number.
 
-A measure that has been handed in is found by its name wherever one is asked for: `results.measured("stood_still",
-"video")`, `fairwave sweep --until stood_still.video:±1`, `fairwave find --until 'stood_still.video <= 2'`. Pages and
-tables of `run` and `compare` show it.
+A registered measure works by name everywhere: `results.measured("stood_still", "video")`,
+`fairwave sweep --until stood_still.video:±1`, `fairwave find --until 'stood_still.video <= 2'`. Pages and tables of
+`run` and `compare` show it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Undefined:
-    """A measure's answer where it is not defined.
+    """Result of a measure that is not defined for a run.
 
     Attributes:
-        reason: Why, in a few words: `nothing was received`.
+        reason: Reason in a few words: `nothing was received`.
     """
 
     reason: str
@@ -40,14 +40,14 @@ class Undefined:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """What one run left, as a measure sees it: tables as polars frames (`docs/results.md`).
+    """Results of one run for a measure: tables as polars frames (`docs/results.md`).
 
-    They are of one flow group, if one was asked for.
+    The tables cover only the flow group `group`, if one is given.
 
     Attributes:
-        group: The flow group that is asked for; all flows when None.
+        group: The measured flow group; all flows when None.
         seed: The seed.
-        labels: Axis to label of the point that the run belongs to.
+        labels: Axis to label of the run's point.
     """
 
     group: str | None
@@ -77,7 +77,7 @@ class MeasuredRun:
 
     @property
     def sessions(self) -> pl.DataFrame:
-        """One row per adaptive stream: what its viewer got."""
+        """One row per adaptive stream: quality for the viewer."""
         return self.table("sessions")
 
     @property
@@ -87,21 +87,21 @@ class MeasuredRun:
 
     @property
     def completions(self) -> pl.DataFrame:
-        """One row per group of files or pages: how long they took."""
+        """One row per group of files or pages: completion times."""
         return self.table("completions")
 
     @property
     def units(self) -> pl.DataFrame:
-        """The units of recorded flows: when each was made and when it arrived; empty where nothing was recorded."""
+        """Creation and arrival times of the units of recorded flows; empty without recordings."""
         return self.table("units")
 
     @property
     def series(self) -> pl.DataFrame:
-        """Time series, where the scenario records them."""
+        """Time series, if the scenario records them."""
         return self.table("series")
 
     def table(self, name: str) -> pl.DataFrame:
-        """Any table by its name; without rows where the run left none of it."""
+        """Returns any table by its name; empty if the run has no such table."""
         need("polars", "tables")
         import polars as pl
 
@@ -118,10 +118,10 @@ def measure(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> Callable[[Definition], Definition]:
-    """Hands in a measure: a function of one run, whose docstring is its definition.
+    """Registers a measure: a function of one run, with its definition as docstring.
 
-    It answers with a number, or with `fairwave.Undefined("why")` where it is not defined, which tables then say; None
-    where it does not apply.
+    It returns a number, or `fairwave.Undefined("why")` if it is not defined. Tables show this reason. It returns None
+    if it does not apply.
 
     Example:
         @fairwave.measure("deepest-wait", unit="ms", better="lower", least=0)
@@ -131,16 +131,16 @@ def measure(
             return 1e3 * delays.max() if len(delays) else fairwave.Undefined("no unit arrived")
 
     Args:
-        name: Lower-case letters, digits and hyphens. A measure of one's own that has it is replaced; a built-in one
-            cannot be.
+        name: Lower-case letters, digits and hyphens. It replaces a custom measure of this name; a built-in measure
+            cannot be replaced.
         unit: Unit; empty for a plain number.
         better: Which direction is good; None when it depends.
         title: Name for axes and tables; the name with spaces if left out.
-        least: Least that it can be, in its unit.
-        most: Most that it can be.
+        least: Smallest possible value, in its unit.
+        most: Largest possible value, in its unit.
 
     Raises:
-        ValueError: The name cannot be one, or is that of a built-in measure.
+        ValueError: The name is not valid, or belongs to a built-in measure.
     """
     from fairwave.measuring import measures
 
@@ -171,14 +171,14 @@ def measure(
 
 
 def _reasons(answers: Iterator[tuple[int, float | Undefined | None]]) -> list[tuple[str, int]]:
-    """Why a measure is not defined: each reason with how many runs have it."""
+    """Counts the runs for each reason why a measure is not defined."""
     return list(Counter(value.reason for _, value in answers if isinstance(value, Undefined)).items())
 
 
 def _answers(
     results: Results, name: str, definition: Definition, group: str | None
 ) -> Iterator[tuple[int, float | Undefined | None]]:
-    """What the definition answers for each run: a finite number, or that there is none."""
+    """Yields the definition's result for each run: a finite number, `Undefined`, or None."""
     frames = _split_by_run(results, group)
     axes = list(results.axes)
     for row in results.rows("runs").to_dicts():
@@ -206,7 +206,7 @@ def _answers(
 
 
 def _split_by_run(results: Results, group: str | None) -> dict[int, dict[str, pl.DataFrame]]:
-    """The tables of each run, of one group where they tell groups apart."""
+    """Returns the tables of each run, restricted to one group if they have groups."""
     need("polars", "tables")
     import polars as pl
 
@@ -215,7 +215,7 @@ def _split_by_run(results: Results, group: str | None) -> dict[int, dict[str, pl
         if name == "runs":
             continue
         rows = results.rows(name)
-        # The index finds a group's rows without a look at all rows, so that the cost does not grow with the groups.
+        # The index finds a group's rows directly, so the cost does not grow with the number of groups.
         if group is not None and "group" in rows:
             rows = rows.only(group=group)
         frame = pl.from_arrow(rows.to_arrow())

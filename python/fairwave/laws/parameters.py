@@ -13,13 +13,13 @@ from fairwave.arguments import checked
 Kind = Literal["number", "whole", "flag", "text", "time", "rate", "size"]
 
 Duration = Annotated[float, "time"]
-"""A time: written with its unit in scenarios (`"20 ms"`), seconds for the law."""
+"""A time: with a unit in scenarios (`"20 ms"`), in seconds for the law."""
 
 Rate = Annotated[float, "rate"]
-"""A rate: written with its unit in scenarios (`"1 Mb/s"`), bits per second for the law."""
+"""A rate: with a unit in scenarios (`"1 Mb/s"`), in bits per second for the law."""
 
 Size = Annotated[int, "size"]
-"""A size: written with its unit in scenarios (`"1 kB"`), bytes for the law."""
+"""A size: with a unit in scenarios (`"1 kB"`), in bytes for the law."""
 
 PLAIN: dict[Any, Kind] = {float: "number", int: "whole", bool: "flag", str: "text"}
 QUANTITIES: dict[str, Kind] = {"time": "time", "rate": "rate", "size": "size"}
@@ -29,8 +29,8 @@ EXAMPLES: dict[Kind, Any] = {
 NEEDED: Any = object()
 
 
-class Refusal(ValueError):  # noqa: N818  # it is what the language calls a value that is not allowed
-    """Raised in a law's `check`: a value that is not allowed, where a range alone cannot say so.
+class Refusal(ValueError):  # noqa: N818  # the scenario language's term for a value that is not allowed
+    """Raise this in a law's `check` for a value that is not allowed for a reason other than its range.
 
     Example:
         >>> raise Refusal("interval", "5 ms", "longer than `target` (10 ms)", 'interval = "100 ms"')
@@ -40,8 +40,8 @@ class Refusal(ValueError):  # noqa: N818  # it is what the language calls a valu
     Attributes:
         key: Key in the scenario.
         value: The value as given.
-        allowed: What is allowed.
-        example: A line that would be accepted, as one writes it in TOML.
+        allowed: Description of the allowed values.
+        example: An accepted line of TOML.
     """
 
     def __init__(self, key: str, value: Any, allowed: str, example: str) -> None:
@@ -51,7 +51,7 @@ class Refusal(ValueError):  # noqa: N818  # it is what the language calls a valu
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known of a parameter besides its type; made by `parameter`."""
+    """Properties of a parameter other than its type; made by `parameter`."""
 
     default: Any = NEEDED
     doc: str = ""
@@ -73,23 +73,23 @@ def parameter(
     most: float | None = None,
     example: Any = None,
 ) -> Any:
-    """A parameter of a law with range and description; its type is the attribute's annotation.
+    """Declares a parameter of a law with range and description; its type is the attribute's annotation.
 
     Types are `float`, `int`, `bool`, `str`, `Literal["a", "b"]`, `fairwave.Duration` (seconds), `fairwave.Rate`
     (bits per second), `fairwave.Size` (bytes), a `list` of one of them, or one of them `| None`. An attribute
-    with a plain default needs none of this: `gain: float = 0.1` is a parameter, too.
+    with a plain default does not need this function: `gain: float = 0.1` is a parameter, too.
 
     Example:
         target: fw.Duration = fw.parameter(0.005, above=0, doc="Queueing delay that is aimed at.")
 
     Args:
-        default: The value if a scenario leaves the key out, as the law has it; without one the key is needed.
-        doc: What it is, for `fairwave explain` and editors.
-        above: It must be above this.
-        least: It must be this or more.
-        below: It must be below this.
-        most: It must be this or less.
-        example: A value that messages show; the default, or one within the range, if left out.
+        default: Value if a scenario leaves the key out, in the law's unit. Without a default, the key is required.
+        doc: Description, for `fairwave explain` and editors.
+        above: Lower limit that is not allowed itself.
+        least: Smallest allowed value.
+        below: Upper limit that is not allowed itself.
+        most: Largest allowed value.
+        example: Value for messages. Default: the parameter's default, or a value within the range.
     """
     return Parameter(default, doc, above, least, below, most, example)
 
@@ -100,10 +100,10 @@ class ResolvedParameter:
 
     Attributes:
         attribute: Name in the class.
-        kind: What a value is.
-        several: It is a list of values.
-        choices: Texts that are allowed; any when None.
-        given: The rest.
+        kind: Kind of value.
+        several: Whether the value is a list.
+        choices: Allowed texts; any text when None.
+        given: Default, description and range.
     """
 
     attribute: str
@@ -114,11 +114,11 @@ class ResolvedParameter:
 
     @property
     def key(self) -> str:
-        """Its key in scenarios."""
+        """Key in scenarios."""
         return self.attribute.replace("_", "-")
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value, or each of a list, lies within the bounds."""
+        """Whether a value, or each value of a list, is within the bounds."""
         given = self.given
         if isinstance(value, list | tuple):
             return all(self.accepts(one) for one in value)
@@ -132,7 +132,7 @@ class ResolvedParameter:
         )
 
     def allowed(self) -> str:
-        """The bounds in words."""
+        """Describes the bounds in words."""
         given = self.given
         bounds = (
             (given.above, "above"), (given.least, "at least"), (given.below, "below"), (given.most, "at most"),
@@ -140,7 +140,7 @@ class ResolvedParameter:
         return " and ".join(f"{word} {bound:g}" for bound, word in bounds if bound is not None)
 
     def example(self) -> Any:
-        """A value that would be accepted."""
+        """Returns a value that would be accepted."""
         given = self.given
         if given.example is not None:
             return given.example
@@ -151,7 +151,7 @@ class ResolvedParameter:
         )
 
     def make_example(self) -> Any:
-        """A value within the bounds."""
+        """Makes a value within the bounds."""
         given = self.given
         one: Any = self.choices[0] if self.choices else EXAMPLES[self.kind]
         if self.kind not in {"flag", "text"}:
@@ -168,7 +168,7 @@ class ResolvedParameter:
         return [one] if self.several else one
 
     def to_dict(self) -> dict[str, Any]:
-        """As the compiled part takes it."""
+        """Returns the parameter in the form for the compiled part."""
         given = self.given
         return {
             "key": self.key, "attribute": self.attribute, "kind": self.kind, "list": self.several,
@@ -180,10 +180,10 @@ class ResolvedParameter:
 
 
 def parameters_of(law: type[Any], base: type[Any]) -> tuple[ResolvedParameter, ...]:
-    """The parameters of a law's class: what it and the classes between it and `base` annotate, in that order.
+    """Returns the parameters of a law's class: annotations of the classes from `base` down to `law`, in that order.
 
     Raises:
-        TypeError: An annotation is of no type that a scenario can write, or a default or an example out of its bounds.
+        TypeError: An annotation has a type that scenarios cannot write, or a default or example is out of its bounds.
     """
     if "_parameters" in law.__dict__:
         return tuple(law.__dict__["_parameters"])
@@ -202,7 +202,7 @@ def parameters_of(law: type[Any], base: type[Any]) -> tuple[ResolvedParameter, .
                 continue
             found[name] = _known(law, name, hints[name], getattr(law, name, NEEDED))
     for known in found.values():
-        # Whoever looks at the class sees the default, not its description.
+        # Class attributes show the default, not its description.
         if known.given.default is not NEEDED:
             setattr(law, known.attribute, known.given.default)
         elif known.attribute in law.__dict__:
@@ -249,5 +249,5 @@ def _kind(hint: Any) -> tuple[Kind | None, tuple[str, ...] | None]:
         return "text", get_args(hint)
     try:
         return PLAIN.get(hint), None
-    except TypeError:  # what cannot be hashed
+    except TypeError:  # not hashable
         return None, None

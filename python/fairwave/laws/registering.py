@@ -38,25 +38,25 @@ KINDS = {
     "link": "rates",
     "rate_controller": "controllers",
 }
-"""Families, each with the kind of names in `fairwave list` that its laws are."""
+"""Kind of names in `fairwave list` for the laws of each family."""
 
 handed_in: dict[tuple[str, str], type[Law]] = {}
-"""The laws of this process, by kind and name."""
+"""Registered laws of this process, by kind and name."""
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 @checked
 def controller(name: str) -> Callable[[type[C]], type[C]]:
-    """Hands in a TCP controller, which scenarios name `tcp/NAME`: see `help(fairwave.Controller)`.
+    """Registers a TCP controller under the scenario name `tcp/NAME`: see `help(fairwave.Controller)`.
 
     Args:
-        name: Lower-case letters, digits and hyphens. A class that has the name already is replaced; a built-in law
-            cannot be.
+        name: Lower-case letters, digits and hyphens. It replaces a custom class of this name; a built-in law
+            cannot be replaced.
 
     Raises:
-        ValueError: The name cannot be one, or is that of a built-in law.
-        TypeError: The class lacks a method, or has one or a parameter that cannot be.
+        ValueError: The name is not valid, or belongs to a built-in law.
+        TypeError: The class lacks a method, or has an invalid method or parameter.
     """
     plain = name.removeprefix("tcp/")
     return lambda law: _hand_in(law, Controller, f"tcp/{check_name(plain)}")
@@ -64,31 +64,31 @@ def controller(name: str) -> Callable[[type[C]], type[C]]:
 
 @checked
 def discipline(name: str) -> Callable[[type[D]], type[D]]:
-    """Hands in a queue discipline: see `help(fairwave.Discipline)`. Arguments and errors as for `controller`."""
+    """Registers a queue discipline: see `help(fairwave.Discipline)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, Discipline, check_name(name))
 
 
 @checked
 def source(name: str) -> Callable[[type[S]], type[S]]:
-    """Hands in a traffic source: see `help(fairwave.Source)`. Arguments and errors as for `controller`."""
+    """Registers a traffic source: see `help(fairwave.Source)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, Source, check_name(name))
 
 
 @checked
 def loss_model(name: str) -> Callable[[type[M]], type[M]]:
-    """Hands in a loss model: see `help(fairwave.LossModel)`. Arguments and errors as for `controller`."""
+    """Registers a loss model: see `help(fairwave.LossModel)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, LossModel, check_name(name))
 
 
 @checked
 def link_law(name: str) -> Callable[[type[R]], type[R]]:
-    """Hands in a link law: see `help(fairwave.LinkLaw)`. Arguments and errors as for `controller`."""
+    """Registers a link law: see `help(fairwave.LinkLaw)`. Arguments and errors as for `controller`."""
     return lambda law: _hand_in(law, LinkLaw, check_name(name))
 
 
 @checked
 def rate_controller(name: str) -> Callable[[type[E]], type[E]]:
-    """Hands in a rate controller of media sessions: see `help(fairwave.RateController)`.
+    """Registers a rate controller of media sessions: see `help(fairwave.RateController)`.
 
     Arguments and errors as for `controller`.
     """
@@ -96,10 +96,10 @@ def rate_controller(name: str) -> Callable[[type[E]], type[E]]:
 
 
 def check_name(name: str) -> str:
-    """Refuses what cannot be a name in scenarios.
+    """Returns the name, and rejects text that cannot be a name in scenarios.
 
     Raises:
-        ValueError: It cannot.
+        ValueError: The text cannot be a name.
     """
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} is no name: use lower-case letters, digits and hyphens, as in 'my-law'")
@@ -122,21 +122,21 @@ def _hand_in(law: Any, base: type[Law], name: str) -> Any:
 
 @cache
 def _wait_at_exit() -> None:
-    """Runs under way end before the interpreter does, and in a copy of the process that a law makes by a fork."""
+    """Ends active runs before the interpreter exits, and marks processes that a law forks."""
     atexit.register(_end_runs)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_native.note_fork)
 
 
 def _end_runs() -> None:
-    """Ends runs under way; a law that does not come back, as in an endless loop, is made to."""
+    """Ends active runs, with an exception in the thread of a law that does not return (an endless loop)."""
     if not _native.end_runs():
         return
     import ctypes
     import threading
 
     known = {thread.ident for thread in threading.enumerate()}
-    for ident in sys._current_frames().keys() - known:  # threads that are not Python's own
+    for ident in sys._current_frames().keys() - known:  # threads that Python did not start
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(SystemExit))
     _native.end_runs()
 
@@ -170,10 +170,10 @@ def _describe(law: type[Law], base: type[Law], name: str) -> dict[str, Any]:
 
 
 def _check_methods(law: type[Law], base: type[Law], own: list[str]) -> None:
-    """Refuses a law that lacks a method, or has one that would not be called as it stands.
+    """Rejects a law that lacks a method, or has a method with wrong arguments or an unknown name.
 
     Raises:
-        TypeError: It does.
+        TypeError: The law has such a mistake.
     """
     lacking = [hook for hook in base.needed if hook not in own]
     if base is Discipline and not {"arrive", "depart"} & set(own):
@@ -210,10 +210,10 @@ def _check_methods(law: type[Law], base: type[Law], own: list[str]) -> None:
 
 
 def _fingerprint(law: type[Law], said: dict[str, Any]) -> str:
-    """What tells the law's code from another's, so that kept runs of other code are not taken for its own.
+    """Returns a fingerprint of the law's code, so that stored runs of other code are not reused.
 
-    It is the whole of the file that has the class, or the source of its methods, and what they compile to; where
-    neither can be had, nothing that was kept fits. What the file imports is not looked at.
+    It covers the compiled methods and the whole file of the class. Without a file, it covers the methods' source. If
+    neither is available, the fingerprint is random, so no stored run matches. Imported files are not covered.
     """
     digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
     own = [part for part in law.__mro__ if part.__module__ not in {Law.__module__, "builtins"}]
@@ -225,7 +225,7 @@ def _fingerprint(law: type[Law], said: dict[str, Any]) -> str:
         )
     try:
         file = inspect.getsourcefile(law)
-    except TypeError:  # of a session
+    except TypeError:  # a class from an interactive session
         file = None
     try:
         if file is not None and Path(file).is_file():
@@ -238,7 +238,7 @@ def _fingerprint(law: type[Law], said: dict[str, Any]) -> str:
 
 
 def _add_code(digest: hashlib._Hash, code: types.CodeType) -> None:
-    """What a function compiles to, which tells apart several that one place of a file makes."""
+    """Adds a function's compiled code, which differs between functions made at the same place of a file."""
     digest.update(code.co_code + repr(code.co_names).encode())
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -250,5 +250,5 @@ def _add_code(digest: hashlib._Hash, code: types.CodeType) -> None:
 def _is_plain(cell: types.CellType) -> bool:
     try:
         return isinstance(cell.cell_contents, (bool, int, float, str, tuple, type(None)))
-    except ValueError:  # empty as yet
+    except ValueError:  # the cell is still empty
         return False

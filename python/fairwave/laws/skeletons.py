@@ -1,4 +1,4 @@
-"""Skeletons of your own laws and measures: code that works, its test, and a scenario that uses it."""
+"""Skeletons of custom laws and measures: working code, its test, and a scenario that uses it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from fairwave.staging import write_text
 
 @dataclass(frozen=True)
 class SkeletonKind:
-    """What can be begun.
+    """A kind of skeleton.
 
     Attributes:
-        what: In a sentence.
-        names: Kind of names that it must not be one of, as in `fairwave.names()`.
-        register: The function that hands it in, in Rust; empty where there is none.
+        what: Name of the kind in a sentence.
+        names: Kind of names in `fairwave.names()` that a new name must differ from.
+        register: Rust function that registers the law; empty if there is none.
     """
 
     what: str
@@ -50,26 +50,26 @@ SHORT = {
 
 
 class SkeletonError(ValueError):
-    """No skeleton can be made; the message says what to write instead."""
+    """No skeleton can be made; the message names the remedy."""
 
 
 def begin(
     kind: str, name: str, folder: Path, *, rust: bool = False, checkout: Path | None = None
 ) -> tuple[list[Path], list[str]]:
-    """Writes the files.
+    """Writes the files of a skeleton.
 
     Args:
         kind: One of `KINDS`.
-        name: In scenarios.
-        folder: Where they go; made if it is not there.
-        rust: A Rust program in a folder of its own, instead of a Python file.
-        checkout: Fairwave's sources, to which a Rust program refers; those that this package was built from when None.
+        name: Name in scenarios.
+        folder: Folder for the files; created if missing.
+        rust: True to write a Rust program in a separate folder instead of a Python file.
+        checkout: Fairwave's sources for a Rust program; when None, the sources that this package was built from.
 
     Returns:
         The files, and the commands to type next.
 
     Raises:
-        SkeletonError: The kind or the name cannot be, the sources are not there, or a file exists.
+        SkeletonError: The kind or the name is not valid, the sources are missing, or a file exists.
     """
     kind = SHORT.get(kind, kind)
     if kind not in KINDS:
@@ -98,7 +98,7 @@ def begin(
 
 
 def _check_name(kind: str, name: str) -> str:
-    """The name as that of a Python module."""
+    """Checks the name and returns the name of the Python module."""
     from fairwave import _native
     from fairwave.measuring import measures
 
@@ -120,7 +120,7 @@ def _check_name(kind: str, name: str) -> str:
 
 
 def _sources(checkout: Path | None) -> Path:
-    """Where fairwave's crates are."""
+    """Returns the folder of fairwave's crates."""
     where = checkout if checkout is not None else Path(__file__).resolve().parents[3]
     if not (where / "crates/fairwave-core/Cargo.toml").is_file():
         hint = "" if checkout is not None else "; this installation has no source code"
@@ -142,7 +142,7 @@ def _write_rust(
     }
     written = _write(crate, files, kind, name, module, checkout)
     lock = checkout / "Cargo.lock"
-    if lock.is_file():  # the same versions of everything else
+    if lock.is_file():  # use the same versions of all dependencies
         (crate / "Cargo.lock").write_bytes(lock.read_bytes())
         written.append(crate / "Cargo.lock")
     return written, [f"cd {crate}", "cargo test", f"cargo run --release -- {module}.toml"]
@@ -151,7 +151,7 @@ def _write_rust(
 def _write(
     folder: Path, files: dict[str, str], kind: str, name: str, module: str, checkout: Path | None = None
 ) -> list[Path]:
-    """Writes the files from their templates, all or none."""
+    """Writes all files from their templates, or none if one of them exists."""
     words = {
         "@NAME@": name,
         "@MODULE@": module,
