@@ -1,8 +1,8 @@
 """The command line of fairwave.
 
-Results for people go to standard output as tables, results for programs (`--json`) as one JSON document; progress
+Results for people go to standard output as tables, results for programs (`--json`) as one JSON document. Progress
 and messages go to standard error. Exit status: 0 done, 1 failed, 2 bad input, 3 a requirement fails, 4 a requirement is
-undecided, 130 stopped by the user (what had finished is kept where a folder was given).
+undecided, 130 stopped by the user (completed runs are kept if a folder was given).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fairwave.cli.statuses import BAD_INPUT, FAILED, STOPPED, StoppedError
 def main() -> None:
     """Entry point: every error that a user can cause ends in a sentence, not in a traceback."""
     try:
-        # NumPy's linear algebra, which fairwave hardly uses, starts a thread per core: longer work than a small run.
+        # NumPy's linear algebra starts a thread per core, which takes longer than a small run. Fairwave rarely uses it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         _main()
     except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
@@ -43,7 +43,7 @@ NO_MEMORY = (
     "failed to map segment from shared object",
     "can't start new thread",
 )
-"""How parts say that an allocation failed: the compiled part, the interpreter, the loader of libraries, threads."""
+"""Messages of failed allocations: in the compiled part, the interpreter, the loader of libraries, threads."""
 
 
 def _lacks_memory(error: BaseException) -> bool:
@@ -103,7 +103,7 @@ def _main() -> None:
     except SystemExit as error:
         sys.exit(_left(error))
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # The reader of the output has closed the pipe.
         _drop_output()
         sys.exit(FAILED)
     except OSError as error:
@@ -123,7 +123,7 @@ def _main() -> None:
 
 
 def _failed(error: OSError) -> int:
-    """Says what the system could not do; the exit status."""
+    """Reports an error of the system and returns the exit status."""
     from fairwave.cli.console import complain
 
     if _is_lost(error):
@@ -134,14 +134,14 @@ def _failed(error: OSError) -> int:
 
 
 def _shortage(error: OSError) -> str:
-    """What to do if the system is short of something; empty if the error has another reason."""
+    """Returns the remedy if the system is short of a resource; empty if the error has another reason."""
     from fairwave.staging import remedy
 
     return remedy(error)
 
 
 def _trouble(error: OSError) -> str:
-    """An error of the system in a sentence: what failed, where, what to do, and what is kept."""
+    """Describes an error of the system in a sentence: failed operation, place, remedy, and kept work."""
     from fairwave.staging import final_path
 
     what = re.sub(r"/\.partial-[^'\s]*", "", error.strerror or str(error))
@@ -161,7 +161,7 @@ def _drop_output() -> None:
 
 
 def _do(words: list[str]) -> object:
-    """Does what a command line asks for; the exit status, if it is a number."""
+    """Executes a command line and returns its result: the exit status, if it is a number."""
     from fairwave.cli.plain import command
 
     work = command(words)
@@ -175,7 +175,7 @@ def _do(words: list[str]) -> object:
 
 
 def _refuse_bytes(words: list[str]) -> None:
-    """Ends the command where a word of it is no text: bytes that are no UTF-8."""
+    """Ends the command if a word of it is not valid UTF-8."""
     from fairwave.cli.console import complain
 
     wrong = next((word for word in words if any("\ud800" <= sign <= "\udfff" for sign in word)), None)
@@ -185,7 +185,7 @@ def _refuse_bytes(words: list[str]) -> None:
 
 
 def _trace(error: BaseException) -> None:
-    """Shows where the user's own code raised what an error comes of."""
+    """Shows the place in the user's code that raised the cause of an error."""
     cause = error.__cause__
     if cause is None or "fairwave.laws.registering" not in sys.modules:
         return
@@ -212,7 +212,7 @@ def _is_lost(error: OSError) -> bool:
 
 
 def _stopped() -> str:
-    """What is said when the user stops."""
+    """Message when the user stops a command."""
     return f"stopped; {_kept()}"
 
 

@@ -60,7 +60,7 @@ app.add_typer(kernel.app, name="kernel", rich_help_panel=OWN)
 
 
 class TcpReplay(str, Enum):
-    """What becomes of a capture's TCP."""
+    """How to replay a capture's TCP."""
 
     TRANSFER = "transfer"
     PACKETS = "packets"
@@ -82,7 +82,7 @@ def options(
 
 
 def run(options: RunOptions) -> None:
-    """Run a scenario: how its flows fare, then what flows and links came to."""
+    """Run a scenario: rate its flows, then list the results of flows and links."""
     from fairwave.cli.runs import run_scenario
 
     run_scenario(options)
@@ -467,7 +467,7 @@ def list_(
     laws: Laws = None,
     json: Json = False,
 ) -> None:
-    """Show what a scenario can name, and which studies there are."""
+    """List the names that a scenario can use, and the studies."""
     use_laws(laws)
     from fairwave.cli.inspecting import show_names
 
@@ -492,7 +492,7 @@ def explain(
     laws: Laws = None,
     json: Json = False,
 ) -> None:
-    """Explain what a scenario can name: its rule, source, parameters with defaults, and an example."""
+    """Explain a name of scenarios: its rule, source, parameters with defaults, and an example."""
     use_laws(laws)
     from fairwave.cli.inspecting import explain_name
 
@@ -571,7 +571,7 @@ def pattern(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what a pattern of loss comes to: losses, runs, and Gilbert's model fitted to it."""
+    """Summarise a pattern of loss: losses, runs, and Gilbert's model fitted to it."""
     from fairwave.cli.patterns import show_pattern
 
     show_pattern(file, draw, convert, json=json)
@@ -735,7 +735,7 @@ def measure(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Measure without asking.")] = False,
     json: Json = False,
 ) -> None:
-    """Measure a line before you call: would voice and video be good, why not, and what would help."""
+    """Measure a line before you call: expected voice and video quality, its causes, and possible improvements."""
     if irtt is not None and host is None:
         sent = ("--key", "--key-file", "--for", "--most", "--connections", "--yes")
         refuse_without(context, dict.fromkeys(sent, ("HOST",)))
@@ -774,7 +774,7 @@ def reflector(
         float, typer.Option(metavar="SECONDS", help="The longest measurement, 12 to 600 s.")
     ] = 120.0,
 ) -> None:
-    """Answer `fairwave measure` at the other end of a line, one measurement at a time, with a key."""
+    """Serve `fairwave measure` at the other end of a line, one measurement at a time, with a key."""
     from fairwave.cli.linecheck import reflect
 
     reflect(listen, port, key_file, seconds, most, longest)
@@ -820,7 +820,7 @@ def trace(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what a trace of a link's rate comes to: mean, percentiles, time without service; draw it, convert it."""
+    """Summarise a trace of a link's rate: mean, percentiles, time without service; draw it, convert it."""
     from fairwave.cli.tracing import show_trace
 
     show_trace(file, form, part, draw, out, to, json=json)
@@ -902,7 +902,7 @@ def new(
         ),
     ] = None,
 ) -> None:
-    """Begin a law or measure of your own: code that works, its test, and a scenario that uses it."""
+    """Create a custom law or measure: working code, its test, and a scenario that uses it."""
     from fairwave.cli.new import begin
 
     begin(kind, name, folder, rust=rust, checkout=checkout)

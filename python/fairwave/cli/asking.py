@@ -128,7 +128,7 @@ def sweep_grid(
 
 
 def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
-    """The measures that `--measures` names: of the group that is swept, unless a name says of which."""
+    """Returns the measures of `--measures`; for the group that is swept, unless a name includes another group."""
     from fairwave.ask.wording import measure
     from fairwave.measuring.measures import STANDARD
 
@@ -140,7 +140,7 @@ def _named(given: Sequence[str], read: Scenario) -> list[MeasureRequest]:
 
 
 def _usual(read: Scenario) -> list[MeasureRequest]:
-    """What is said of each point: whether the group fares well, and why."""
+    """Returns the usual measures of each point: the group's rating, and its causes."""
     from fairwave.answers import group_measures
     from fairwave.ask.wording import MeasureRequest
     from fairwave.measuring import measures
@@ -343,7 +343,7 @@ def find_value(
 
 
 def _say_answer(read: Scenario, answer: Found, page: Path | None, out: Path | None) -> None:
-    """Tells people what a search found."""
+    """Prints the result of a search for people."""
     from fairwave.advice import activities
     from fairwave.answers.naming import short_key
 

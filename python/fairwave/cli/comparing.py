@@ -40,13 +40,13 @@ FOLDER = Path("out/compare")
 
 @dataclass(frozen=True)
 class Alternatives:
-    """What is compared.
+    """The alternatives of a comparison.
 
     Attributes:
-        axis: Name of the axis: the key's last part, `transport`, or `alternative` where several keys vary.
-        changes: Label to what it sets.
-        title: What varies, in words.
-        key: The key that takes the values; empty where several keys vary.
+        axis: Name of the axis: the key's last part, `transport`, or `alternative` if several keys vary.
+        changes: Label to overrides.
+        title: The varied parameters, in words.
+        key: The key that takes the values; empty if several keys vary.
     """
 
     axis: str
@@ -61,7 +61,7 @@ class Alternatives:
 
 
 OWN = ("traffic", "count", "playout", "concealment", "start", "from", "to", "path")
-"""Keys of a flow group that make its calls what they are."""
+"""Keys of a flow group that define its calls."""
 
 FRAME = {"duration", "load"}
 """Keys of the scenario that change which packets a call has."""
@@ -84,7 +84,7 @@ TAKEN = {
 
 
 def alternatives(over: str | None, vary: list[str], group: str, settings: Sequence[str] = ()) -> Alternatives:
-    """What is compared: transports of the group (`--over`), or every combination of the values of keys (`--vary`).
+    """Reads the alternatives: transports of the group (`--over`), or combinations of the values of keys (`--vary`).
 
     Raises:
         BadInputError: Both or neither is given, or one is empty.
@@ -166,7 +166,7 @@ def compare_alternatives(
     from fairwave.runs.grid import Grid
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
-    alternatives(over, vary, "any", settings)  # mistakes are told before the scenario's
+    alternatives(over, vary, "any", settings)  # reports mistakes before those of the scenario
     base = scenario(path, settings)
     names = measure_names(measures, base)
     wanted = requiring.conditions(require, junit, base, has_baseline=True)
@@ -235,7 +235,7 @@ def compare_alternatives(
 
 
 def _check_page(options: Mapping[str, object], *, page: bool) -> None:
-    """Refuses options about the page where there is none."""
+    """Refuses options about the page if there is none."""
     for option, given in options.items():
         if given and not page:
             raise BadInputError(f"{option} is about the call on the page: leave --no-page out")
@@ -261,7 +261,7 @@ def _say(
 
 
 def for_all_calls(changes: Mapping[str, Any], group: str, heard: Any) -> dict[str, Any]:
-    """What is said of the group said of the call that is heard, too, which may be a group of its own."""
+    """Applies the overrides of a group also to the recorded call, which may be a separate group."""
     prefix = f"flow.{group}."
     return {
         (f"flow.{name}.{key.removeprefix(prefix)}" if key.startswith(prefix) else key): value

@@ -1,4 +1,4 @@
-"""Completion of names at the TAB key: each function lists the names that begin with what was typed."""
+"""Completion of names with the TAB key: each function lists the names with the typed prefix."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairwave.runs.replication import Progress
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal obeys instead of showing it: control characters except line feed and tab, and marks of direction."""
+"""Characters that control a terminal: control characters except line feed and tab, and marks of direction."""
 
 
 def visible(text: str) -> str:
@@ -47,9 +47,9 @@ err = _Terminal(stderr=True, highlight=False)
 
 
 def complain(message: str) -> None:
-    """An error message, as it stands."""
+    """Prints an error message unchanged."""
     text = message if message.startswith(("error", "warning")) else f"error: {message}"
-    print(visible(text.rstrip()), file=sys.stderr)  # noqa: T201  # as it stands: scenario errors draw with columns
+    print(visible(text.rstrip()), file=sys.stderr)  # noqa: T201  # unwrapped: scenario errors draw with columns
 
 
 def say(message: str, *, quiet: bool = False) -> None:
@@ -77,7 +77,7 @@ def table(
 
 
 def answer(said: Answer) -> None:
-    """What stands above all tables: the verdict, and how sure it is."""
+    """Prints the part above all tables: the verdict, and its confidence."""
     if not said.sentences:
         return
     first, *others = said.sentences

@@ -15,9 +15,9 @@ class Declaration:
     """An option of a command, or its argument.
 
     Attributes:
-        help: What help and pages say about it.
+        help: Description in help and pages.
         names: Its names on the command line; empty for an argument.
-        metavar: What help calls its value; empty for the type's usual name.
+        metavar: Name of its value in help; empty for the type's usual name.
         completing: The function of `fairwave.cli.completing` that completes its value; empty for none.
     """
 
@@ -88,7 +88,7 @@ JSON = _option("One JSON document on standard output instead of tables.", "--jso
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # which take time to make
 class RunOptions:
-    """What `fairwave run` is asked for. The declaration of each option says what it means."""
+    """Options of `fairwave run`. The declaration of each option has its description."""
 
     scenario: Annotated[str, SCENARIO]
     seed: Annotated[int, FIRST_SEED] = 1
@@ -184,7 +184,7 @@ class RunOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # which take time to make
 class CheckOptions:
-    """What `fairwave check` is asked for. The declaration of each option says what it means."""
+    """Options of `fairwave check`. The declaration of each option has its description."""
 
     scenario: Annotated[str, SCENARIO]
     expand: Annotated[bool, _option("Show every node, link and flow spelled out.", "--expand")] = False

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def afforded(
     read: Scenario, replications: int, seed: int, *, doubting: bool, yes: bool, quiet: bool
 ) -> Plan | None:
-    """What `--doubt` will run, if it is asked for. Names the cost of it, and asks before very many runs.
+    """Plans the runs of `--doubt`, if requested. Reports their cost, and asks before very many runs.
 
     Raises:
-        BadInputError: The user does not want so many runs, or there is no terminal to ask at.
+        BadInputError: The user declines so many runs, or there is no terminal for the question.
     """
     if not doubting:
         affordable(read, replications, seed, yes=yes)
@@ -47,7 +47,7 @@ def made(
     *,
     quiet: bool,
 ) -> Doubt | None:
-    """Runs what is planned."""
+    """Makes the planned runs."""
     if planned is None:
         return None
     from fairwave import doubting as doubts

@@ -29,7 +29,7 @@ def show_fit(
     overwrite: bool,
     json: bool,
 ) -> None:
-    """Fits a network, says what it is, writes its scenario, and compares alternatives of it if asked for."""
+    """Fits a network, describes it, writes its scenario, and compares alternatives of it on request."""
     from fairwave import fitting
     from fairwave.replay import CaptureError
 
@@ -96,7 +96,7 @@ def _check_varied(vary: list[str]) -> None:
 
 
 def _link(rate: str) -> Scenario:
-    """A scenario of one link, which checks what is written for it."""
+    """Makes a scenario of one link, to check its values."""
     import fairwave
 
     link = {"from": "a", "to": "b", "rate": rate, "delay": "1 ms"}
@@ -115,7 +115,7 @@ def _rate(text: str) -> float:
 
 
 def rows(found: Fit) -> list[tuple[str, str]]:
-    """What was found, a line each."""
+    """Lists the estimates, a line each."""
     lines = []
     certain = "95 %" if found.kind == "capture" else "fit about as well"
     for at, rate in zip(found.rate.from_s, found.rate.rates, strict=True):

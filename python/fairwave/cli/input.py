@@ -1,4 +1,4 @@
-"""What the user gave: read and checked, with errors that say what to write instead."""
+"""Reads and checks the user's input; errors give the remedy."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def scenario(path: str, settings: Sequence[str] | None = None) -> Scenario:
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
     if not settings:
         return load(Path(path))
-    # What is set may be what a file needs to be read. Files that the scenario names lie beside it, others here.
+    # A file may need the settings to be valid. Paths in the scenario are relative to it, paths in settings to here.
     with Path(path).open("rb") as file:
         read = located(read_open(file, path), Path(path).parent)
     return with_files(read.with_overrides(overrides(settings)), Path())
 
 
 def _suggest(path: Path) -> str:
-    """Which scenarios somebody may have meant by a path at which there is none."""
+    """Suggests scenarios for a path that does not exist."""
     from difflib import get_close_matches
 
     folder = path if path.is_dir() else path.parent
@@ -206,7 +206,7 @@ def threads_or_all(threads: int | None) -> int | None:
 
 MANY_RUNS = 10_000
 LONG_S = 10_800.0
-"""More runs, or a longer time of computing on one core, are made only when the user has seen what they cost."""
+"""More runs, or a longer computing time on one core, need the user's consent."""
 
 
 def affordable(read: Scenario, runs: int, seed: int, *, yes: bool) -> None:
@@ -273,12 +273,12 @@ def measure_names(given: Sequence[str], read: Scenario) -> list[str]:
 
 
 def shown_groups(given: Sequence[str], read: Scenario, *, is_used: bool) -> list[str]:
-    """The flow groups that `--groups` names, with commas between them, or `all` alone; empty without the option.
+    """Returns the flow groups of `--groups`, separated by commas, or `all` alone; empty without the option.
 
     Args:
-        given: What was written.
+        given: Values of the option.
         read: The scenario.
-        is_used: Whether anything is shown to people: documents for programs have every group.
+        is_used: Whether the output is for people: documents for programs have every group.
 
     Raises:
         BadInputError: The scenario has no such group, or nothing uses the option.
@@ -308,7 +308,7 @@ def shown_groups(given: Sequence[str], read: Scenario, *, is_used: bool) -> list
 
 
 def layer_or_note(*, needed: bool, quiet: bool) -> Any:
-    """The layer that makes pages; None when it is not installed, after a line that says what installs it.
+    """Returns the layer that makes pages. If it is missing, prints how to install it and returns None.
 
     Raises:
         fairwave.extras.MissingExtraError: It is not installed, and `needed`.
@@ -327,7 +327,7 @@ def layer_or_note(*, needed: bool, quiet: bool) -> Any:
 
 
 def save(results: Results, out: Path, read: Scenario) -> None:
-    """Leaves tables and the scenario in a folder, all or nothing: what a page would leave, without the page."""
+    """Writes tables and the scenario to a folder, all or nothing: the files of a page, without the page."""
     from fairwave.staging import staging
 
     with staging(out) as partial:
@@ -338,12 +338,12 @@ def save(results: Results, out: Path, read: Scenario) -> None:
 def drawn_as(
     style: str | None, figures: str | None, pages: Any, out: Path | None
 ) -> AbstractContextManager[None]:
-    """Draws figures as `--style` and `--figures` say, so long as the context lasts.
+    """Applies `--style` and `--figures` to figures within the context.
 
     Args:
-        style: What `--style` names.
-        figures: What `--figures` names.
-        pages: The layer that makes pages; None where there is none.
+        style: Value of `--style`.
+        figures: Value of `--figures`.
+        pages: The layer that makes pages; None if it is missing.
         out: The folder of the page.
 
     Raises:

@@ -39,7 +39,7 @@ KINDS = (
     ),
     *("codecs", "measures", "studies"),
 )
-"""Kinds of names, in the order in which they are listed."""
+"""Kinds of names, in the order of the list."""
 
 WHEN_ASKED = ("terms",)
 """Kinds that `fairwave list` shows only by name: they are long."""
@@ -163,7 +163,7 @@ def _is_network(path: str) -> bool:
 
 
 def _check_network(path: str, read: Scenario, seed: int) -> None:
-    """What each link of a network would carry, its routes and its traffic."""
+    """Lists the load of each link of a network, its routes and its traffic."""
     from fairwave.layers import layer
 
     warnings, tables = layer("networks").tables(path)
@@ -182,7 +182,7 @@ def _check_network(path: str, read: Scenario, seed: int) -> None:
 
 
 BUSIEST = 12
-"""So many link directions are told of, the most loaded first."""
+"""Largest number of link directions in the table, the most loaded first."""
 
 
 def _show_advice(found: Advice) -> None:
@@ -220,7 +220,7 @@ def _show_advice(found: Advice) -> None:
 
 
 def _show_defaults(found: Sequence[Default]) -> None:
-    """Defaults that matter, the systems that have them, and what other systems have."""
+    """Lists the defaults that matter, the systems that have them, and the values of other systems."""
     from fairwave.defaults import HEADS
 
     console.table(
@@ -230,7 +230,7 @@ def _show_defaults(found: Sequence[Default]) -> None:
 
 
 def ratings(read: Scenario) -> dict[str, str]:
-    """What has to be known about the ratings of the scenario's calls, by flow group; the others are left out."""
+    """Remarks on the ratings of the scenario's calls, by flow group; groups without a remark are left out."""
     from fairwave import codecs
 
     found = {}
@@ -261,7 +261,7 @@ def speech_rate(traffic: object) -> str:
 
 
 def warn(read: Scenario, seed: int) -> None:
-    """Says on standard error what `--set` kept where it exchanged a law, and what one may not expect of the laws."""
+    """Prints on standard error the parameters that `--set` kept of replaced laws, and the limits of the laws."""
     for words in read.kept():
         console.say(f"note: {words}")
     for words in read.cautions(seed):

@@ -1,4 +1,4 @@
-"""`fairwave kernel load`, `list` and `unload`: fairwave's controllers as the kernel's own congestion control."""
+"""`fairwave kernel load`, `list` and `unload`: fairwave's controllers as congestion control of the kernel."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def list_(
         bool, typer.Option("--json", help="One JSON document on standard output instead of tables.")
     ] = False,
 ) -> None:
-    """List the congestion controls that the kernel has, and what those of ours were loaded with."""
+    """List the kernel's congestion controls, with the parameters of fairwave's controllers."""
     from fairwave.live import kernel
 
     why = kernel.missing(compiles=False)

@@ -18,7 +18,7 @@ def open_lab(path: str | None, settings: list[str], out: Path | None) -> None:
         raise BadInputError("--set changes a scenario: name one, for example fairwave lab calls.toml --set …")
     toml = None if path is None else read(path, settings).to_toml()
     try:
-        # Browsers are told of files in ways that lose what stands behind a `#`, so the scenario goes into the page.
+        # The ways to open a file in a browser lose the part after `#`, so the scenario goes into the page.
         target = out or Path(tempfile.mkdtemp(prefix="fairwave-lab-")) / lab.NAME
         lab.write(target, toml)
     except lab.LabError as error:

@@ -69,7 +69,7 @@ def reflect(
     most: float,
     longest: float,
 ) -> None:
-    """Answers measurements until it is stopped."""
+    """Serves measurements until it is stopped."""
     from fairwave.linecheck import Limits, Reflector
     from fairwave.linecheck.wire import made_up_key
 
@@ -115,7 +115,7 @@ def _most(most: float) -> None:
 
 
 def promise(plan: Plan, target: Target) -> str:
-    """What a measurement will send, for how long, and where to."""
+    """Describes the traffic of a measurement: its volume, duration and destination."""
     return (
         f"The measurement takes {plan.lasts_s:.0f} s. Each end sends 172 bytes every 20 ms "
         f"({plan.probe_bytes / 1e6:.2g} MB with headers). For {plan.phase_s:g} s each way, {plan.connections} TCP "
@@ -125,10 +125,10 @@ def promise(plan: Plan, target: Target) -> str:
 
 
 def agreed(plan: Plan, target: Target, *, yes: bool, quiet: bool) -> None:
-    """Says what will be sent, and asks.
+    """Announces the traffic, and asks for consent.
 
     Raises:
-        BadInputError: The user does not want it, or there is no terminal to ask at.
+        BadInputError: The user declines, or there is no terminal for the question.
     """
     told = promise(plan, target)
     if yes:
@@ -155,7 +155,7 @@ def show_measure(
     yes: bool,
     json: bool,
 ) -> None:
-    """Measures or reads a line, judges it, and leaves what was asked for."""
+    """Measures or reads a line, judges it, and writes the requested output."""
     from fairwave.folders import claimed
 
     if (host is None) == (irtt is None):
@@ -382,7 +382,7 @@ def alternatives_table(network: Network, others: Sequence[Alternative]) -> tuple
 
 
 def network_rows(network: Network) -> list[tuple[str, str]]:
-    """What was found, a line each."""
+    """Lists the estimates, a line each."""
     from fairwave.cli.fitting import format_estimate
 
     rows = []
@@ -412,7 +412,7 @@ def _leave(
     *,
     quiet: bool,
 ) -> str:
-    """Writes tables, page and scenario into a folder, all or nothing; says what is there."""
+    """Writes tables, page and scenario into a folder, all or nothing; returns a description of the files."""
     from fairwave.staging import staging
 
     pages = layer_or_note(needed=False, quiet=quiet)

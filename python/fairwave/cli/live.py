@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _tell(made: Live) -> None:
-    """The accounts, and what went wrong, on standard error: standard output is the programs'."""
+    """Prints the accounts and the errors on standard error: standard output belongs to the programs."""
     from fairwave.live import accounts, promise
 
     for what, value in accounts(made.report):
@@ -56,7 +56,7 @@ def live_scenario(
     style: str | None = None,
     figures: str | None = None,
 ) -> int:
-    """Runs a scenario in real time, shows what came of it and how true it was, and answers with the exit status."""
+    """Runs a scenario in real time, prints results and timing accuracy, and returns the exit status."""
     from fairwave.ask.requiring import judge_results
     from fairwave.cli import requiring
     from fairwave.cli.runs import run_document, show
@@ -99,7 +99,7 @@ def live_scenario(
         console.complain(_stopped(out if saved else None, capture))
         raise StoppedError from None
     rows = _compare_simulated(read, other, seed, made) if other else []
-    # Nothing repeats a live run: its own values are judged.
+    # A live run cannot be repeated, so its single values are judged.
     required = judge_results(wanted, made.results, alone=True)
     if json:
         told = {"accounts": made.report, "troubles": made.troubles, "unrecorded": made.unrecorded}
@@ -133,7 +133,7 @@ def _save(made: Live, out: Path, read: Scenario) -> None:
 def _drawn(
     pages: Any, read: Scenario, made: Live, seed: int, out: Path, *, quiet: bool
 ) -> tuple[Path | None, str]:
-    """Leaves the page of what was recorded live; its path, or why there is none."""
+    """Writes the page of a live recording. Returns its path, or the reason why there is none."""
     from fairwave.live import accounts, promise
 
     assert made.results is not None
@@ -147,7 +147,7 @@ def _drawn(
 
 
 def _stopped(saved: Path | None, capture: Path | None) -> str:
-    """What is said when the user stops a live run."""
+    """Message when the user stops a live run."""
     kept = (
         f"tables and accounts are kept in {saved}"
         if saved
@@ -198,7 +198,7 @@ def shell(
     flows: bool,
     quiet: bool,
 ) -> int:
-    """Runs programs behind a scenario's network, and answers with the status of the last."""
+    """Runs programs behind a scenario's network, and returns the status of the last."""
     from fairwave.live import live
 
     if not 0 < longest <= 86_400:
@@ -224,7 +224,7 @@ def shell(
 
 
 def _first_host(read: Scenario, seed: int) -> str:
-    """Where a program runs that nobody has placed: at the sender of the first flow, else at the first node."""
+    """Default host of programs: the sender of the first flow, or else the first node."""
     plan = json_.loads(read.native.plan(seed))
     if plan["flows"]:
         return str(plan["flows"][0]["from"])

@@ -1,4 +1,4 @@
-"""Options that several commands share, also those of packages that plug commands in."""
+"""Options shared by several commands, including commands of packages that plug in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PANELS = (ASK, WHOLE, REAL, NAMES, OWN)
 
 
 def as_parameter(declared: Declaration) -> Any:
-    """What typer reads in the annotation of an option or argument."""
+    """Converts a declaration to typer's option or argument."""
     metavar = declared.metavar or None
     if not declared.names:
         return typer.Argument(metavar=metavar, help=declared.help)
@@ -47,7 +47,7 @@ def as_parameter(declared: Declaration) -> Any:
 
 
 def as_command(kind: type[Options], work: Callable[[Options], None]) -> Callable[..., None]:
-    """A function for typer: its parameters are the fields of an options class, its docstring is that of `work`."""
+    """Makes a function for typer: its parameters are the fields of an options class, its docstring is from `work`."""
     parameters = []
     for one in fields(kind):
         wanted, declared = get_args(one.type)
@@ -157,7 +157,7 @@ def refuse_without(context: typer.Context, needed: Mapping[str, Sequence[str]]) 
 
     Args:
         context: The command line.
-        needed: Each option, with those of which it needs one.
+        needed: For each option, the options of which it needs one.
 
     Raises:
         BadInputError: One is given without any of those.

@@ -35,16 +35,16 @@ ALTERNATIVE_OPTIONS = ("--over", "--vary", "--speech", "--playout", "--audio", "
 """Options of `compare` that only alternatives of one scenario take."""
 
 MOST = 12
-"""So many alternatives are compared at most: more could not be told apart."""
+"""Largest number of alternatives: more could not be distinguished."""
 
 Kind = Literal["scenario", "scenarios", "folders"]
 
 
 def kind_of(words: Sequence[str]) -> Kind:
-    """What is compared: alternatives of one scenario, scenarios with each other, or folders of runs.
+    """Returns the kind of comparison: alternatives of one scenario, several scenarios, or folders of runs.
 
     Raises:
-        BadInputError: There is one folder alone, a folder next to something else, or a word that is no file.
+        BadInputError: There is one folder alone, a folder next to something else, or a word that is not a file.
     """
     folders = [word for word in words if Path(word).is_dir()]
     if len(folders) == len(words) > 1:
@@ -67,7 +67,7 @@ def kind_of(words: Sequence[str]) -> Kind:
 
 @dataclass(frozen=True)
 class Comparing:
-    """What a comparison of folders or of scenarios is asked for.
+    """Options of a comparison of folders or of scenarios.
 
     Attributes:
         axis: Name of the axis along which they are compared.
@@ -263,13 +263,13 @@ T = TypeVar("T")
 
 
 def _read_gated(read: Callable[[], T], where: Mapping[str, Path]) -> T:
-    """What is read from saved folders; if their tables are not as fairwave writes them, an error says so."""
+    """Reads saved folders; reports an error if their tables do not have fairwave's format."""
     with gate("results", f"one of {', '.join(map(str, where.values()))}", BadInputError):
         return read()
 
 
 def _differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
-    """The keys in which scenarios differ; empty if they do not, or if one cannot be read."""
+    """Lists the keys in which scenarios differ; empty if they do not, or if one cannot be read."""
     from fairwave import load
     from fairwave.answers.differences import differences
 
@@ -315,10 +315,10 @@ def _names(given: Sequence[str]) -> list[str]:
 
 
 def saved_runs(folder: Path) -> Results:
-    """The runs that a folder holds.
+    """Reads the runs of a folder.
 
     Raises:
-        BadInputError: It holds none, or what it holds is damaged.
+        BadInputError: It holds none, or they are damaged.
     """
     from contextlib import suppress
 
@@ -347,7 +347,7 @@ def saved_runs(folder: Path) -> Results:
 
 
 def _labels(folders: Sequence[Path]) -> list[str]:
-    """A name for each folder: its own, or as much of its path as tells it from the others."""
+    """Names each folder by the shortest end of its path that is unique."""
     whole = [one.resolve() for one in folders]
     if len(set(whole)) < len(whole):
         twice = next(one for at, one in enumerate(folders) if whole[at] in whole[:at])
@@ -363,7 +363,7 @@ def _alike(saved: Mapping[str, Results], where: Mapping[str, Path]) -> None:
     """Refuses results that cannot be compared: other axes, flow groups, columns or seeds.
 
     Raises:
-        BadInputError: They differ; the message says in what, and how to make the second anew.
+        BadInputError: They differ; the message lists the differences, and explains how to make the second again.
     """
     (first, ours), *others = saved.items()
     for other, theirs in others:
@@ -411,7 +411,7 @@ def _alike(saved: Mapping[str, Results], where: Mapping[str, Path]) -> None:
 
 
 def _kinds(results: Results) -> dict[str, str]:
-    """The flow groups and what each carries."""
+    """The flow groups with the kind of their traffic."""
     from fairwave.answers import group_measures
 
     return {
@@ -449,10 +449,10 @@ def _versions(saved: Mapping[str, Results]) -> list[str]:
 def _laid_over(
     saved: Mapping[str, Results], axis: str
 ) -> tuple[Results, dict[str, tuple[str, tuple[Any, ...]]]]:
-    """All runs with one axis, and for each label of it the folder and the labels of its point there.
+    """Merges all runs along one axis. Each label maps to its folder and to the labels of its point there.
 
     Raises:
-        BadInputError: There are more alternatives than can be told apart.
+        BadInputError: There are more alternatives than can be distinguished.
     """
     from fairwave.results import Results
     from fairwave.tables import Table
@@ -475,7 +475,7 @@ def _laid_over(
             "folders with fewer values"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the versions differ is said in words
+        warnings.simplefilter("ignore")  # a message reports different versions
         return Results.concatenate(each), parts
 
 
@@ -496,7 +496,7 @@ def _group(results: Results, wanted: str | None) -> str:
 
 
 def _scenario(folder: Path) -> str:
-    """The text of the scenario in a folder; empty where there is none."""
+    """The text of the scenario in a folder; empty if there is none."""
     try:
         return decode(read_bytes(folder / "scenario.toml", "scenario"), str(folder / "scenario.toml"))
     except (OSError, ValueError):

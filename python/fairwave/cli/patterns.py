@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 MOST_LENGTHS = 12
-"""So many lengths of runs are told of, the shortest first."""
+"""Largest number of run lengths in the table, the shortest first."""
 
 
 def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: bool) -> None:
@@ -129,7 +129,7 @@ def visible(
 
 
 def recorded_captures(read: Scenario, out: Path | None) -> list[tuple[str, str]]:
-    """What the scenario's `record.capture` asks for: into the folder `out`; nothing without one, which is said."""
+    """Returns the captures of the scenario's `record.capture` in the folder `out`. Without one, prints a note."""
     asked = read.to_dict().get("record", {}).get("capture", [])
     if asked and out is None:
         console.say(f"captures of {', '.join(asked)} are written with --out FOLDER")
@@ -152,10 +152,10 @@ def look_on(
     quiet: bool,
     speech: Path | None = None,
 ) -> dict[str, Any]:
-    """Makes the run with the first seed again and writes captures and patterns of loss.
+    """Repeats the run with the first seed and writes captures and patterns of loss.
 
     Returns:
-        What was written, as plain data; empty where nothing was asked for.
+        The files, as plain data; empty if none were requested.
     """
     if not captures and not patterns:
         return {}
@@ -205,7 +205,7 @@ def logged_flows(read: Scenario, seed: int, folder: Path | None, flows: Sequence
 
 
 def with_sessions(read: Scenario, folder: Path | None) -> None:
-    """Refuses to write statistics of media sessions where there are none, before anything runs.
+    """Refuses to write statistics of media sessions if there are none, before anything runs.
 
     Raises:
         BadInputError: No flow is a media session, or the folder is a file.
@@ -224,10 +224,10 @@ def with_sessions(read: Scenario, folder: Path | None) -> None:
 
 
 def write_stats(results: Results, folder: Path, *, quiet: bool) -> dict[str, Any]:
-    """Writes what `getStats()` answers at both ends of each media session.
+    """Writes the results of `getStats()` at both ends of each media session.
 
     Returns:
-        What was written, as plain data.
+        The files, as plain data.
     """
     from fairwave import getstats
 
@@ -239,10 +239,10 @@ def write_stats(results: Results, folder: Path, *, quiet: bool) -> dict[str, Any
 def write_qlog(
     read: Scenario, seed: int, folder: Path, flows: Sequence[str], *, quiet: bool
 ) -> dict[str, Any]:
-    """Makes the run with the first seed again and writes what its senders do.
+    """Repeats the run with the first seed and logs the actions of its senders.
 
     Returns:
-        What was written, as plain data.
+        The files, as plain data.
     """
     from fairwave import capturing
 
@@ -256,7 +256,7 @@ def write_qlog(
 
 
 def _choose_speech(read: Scenario, speech: Path | None, *, quiet: bool) -> NDArray[np.int16] | None:
-    """What calls by G.711 say in a capture: the recording; None where there is no such call, or no recording."""
+    """Speech of G.711 calls in a capture: the recording; None without such a call, or without a recording."""
     from fairwave.extras import MissingExtraError
     from fairwave.layers import layer
 
@@ -283,11 +283,11 @@ def _codec(flow: dict[str, Any]) -> str:
 
 
 OWN_LAYOUTS = ("tfrc", "rap", "dvrc")
-"""Transports whose packets only fairwave's dissector knows."""
+"""Transports whose packets need fairwave's dissector."""
 
 
 def _script(read: Scenario) -> str:
-    """The option by which Wireshark loads the dissector, where the scenario needs it."""
+    """Wireshark's option to load the dissector, if the scenario needs it."""
     from fairwave.capturing import lua
 
     transports = [flow.get("transport", "") for flow in read.to_dict().get("flow", [])]

@@ -1,8 +1,8 @@
-"""Common forms of `fairwave run` and `fairwave check`, read without the library of the command line.
+"""Common forms of `fairwave run` and `fairwave check`, parsed without the command-line library.
 
-That library takes longer to start than a small scenario takes to run. Both read the options that `declarations` has.
-Whatever else a command holds (`--help`, short options joined with values, a mistake) is left to the library, which says
-what is wrong. A test compares both ways.
+That library takes longer to start than a small scenario takes to run. Both parsers read the options of `declarations`.
+The library handles everything else (`--help`, short options joined with values, a mistake) and explains errors. A test
+compares both parsers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TAKES: dict[object, str] = {
     list[str]: "texts",
     list[Path]: "paths",
 }
-"""What an option takes, by the type of its field."""
+"""Value of an option, by the type of its field."""
 
 
 class _OtherError(ValueError):
@@ -37,7 +37,7 @@ class _OtherError(ValueError):
 
 
 def options_of(command: str) -> dict[str, tuple[str, str]]:
-    """The options of a command: for each name the field that it sets, and what it takes; `no` for a negated flag."""
+    """The options of a command: for each name its field and its value; `no` for a negated flag."""
     found = {}
     for one in fields(COMMANDS[command]):
         kind, declared = get_args(one.type)
@@ -47,7 +47,7 @@ def options_of(command: str) -> dict[str, tuple[str, str]]:
 
 
 def arguments(words: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
-    """The command and its arguments; None where the library of the command line has to read them."""
+    """Parses the command and its arguments; None if the command-line library has to parse them."""
     if not words or words[0] not in COMMANDS or "_FAIRWAVE_COMPLETE" in os.environ:
         return None
     found: dict[str, Any] = {}
@@ -88,7 +88,7 @@ def _take(word: str, rest: Iterator[str], options: dict[str, tuple[str, str]], f
 
 
 def command(words: Sequence[str]) -> Callable[[], None] | None:
-    """What these words of a command line ask for; None where the library of the command line has to read them."""
+    """Returns the action of a command line; None if the command-line library has to parse it."""
     read = arguments(words)
     if read is None:
         return None

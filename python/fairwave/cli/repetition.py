@@ -1,7 +1,7 @@
-"""Options that are given twice: a later value never replaces an earlier one silently.
+"""Repeated options: a later value never silently replaces an earlier one.
 
 An option either takes several values (typer's lists) or one. One mechanism refuses the second value of the latter, for
-every command, those of packages that plug in included.
+every command, including commands of packages that plug in.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class OnceCommand(TyperCommand):
 
 
 def takes_several(option: TyperOption) -> bool:
-    """Whether every repetition counts: of a list, and of a flag with one sense, which can only say the same again."""
+    """Whether every repetition counts: for a list, and for a flag without negation, which can only repeat itself."""
     return bool(option.multiple or option.count or (option.is_flag and not option.secondary_opts))
 
 

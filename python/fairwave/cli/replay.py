@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairwave.replay import Capture
 
 SHOWN = 30
-"""So many flows are listed."""
+"""Largest number of flows in the list."""
 
 
 def show_replay(

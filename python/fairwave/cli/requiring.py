@@ -1,4 +1,4 @@
-"""`--require` and `--junit`: what runs are to meet, shown and as an exit status."""
+"""`--require` and `--junit`: shows requirements on runs, and returns their exit status."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def conditions(
     Args:
         texts: The requirements.
         junit: The file of JUnit XML.
-        read: The scenario whose flow groups and links they name, if there is one.
+        read: The scenario with their flow groups and links, if there is one.
         has_baseline: Whether there is a baseline to compare with.
-        remedy: Where a baseline comes from.
+        remedy: How to give a baseline.
 
     Raises:
         BadInputError: `--junit` has nothing to write, or a condition needs a baseline and there is none.
@@ -70,7 +70,7 @@ def check_baseline(wanted: Sequence[Condition], *, has_baseline: bool, remedy: s
 def baseline_runs(
     given: str | None, wanted: Sequence[Condition], chosen: range, threads: int | None, keep: Keep | None
 ) -> Results | None:
-    """The runs that `--baseline` names: those of a folder, or of a scenario under the same seeds.
+    """Returns the runs of `--baseline`: those of a folder, or of a scenario under the same seeds.
 
     Raises:
         BadInputError: No condition compares with it, or it lacks a seed, a flow group or a link.
@@ -140,9 +140,9 @@ def judge_limits(
     baseline: Results | None = None,
     relevance: Relevance = USUAL,
 ) -> list[Requirement]:
-    """Judges measures at the edges of the regions of a search: by the runs that it made there, and `most` at least.
+    """Judges measures at the edges of the regions of a search: by the search's runs there, and at least `most` runs.
 
-    A curve through the runs of other values may have decided an edge, so that it has few runs of its own.
+    A curve through the runs of other values may have decided an edge, so that the edge itself has few runs.
     """
     from dataclasses import replace
 
@@ -186,7 +186,7 @@ def met(
 
 
 def as_data(found: Sequence[Requirement]) -> dict[str, Any]:
-    """What a document for programs says of requirements; nothing without any."""
+    """Requirements for a document for programs; empty without any."""
     if not found:
         return {}
     from fairwave.ask.requiring import overall

@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Request:
-    """What the options ask for, read and checked before anything runs.
+    """The request of the options, read and checked before anything runs.
 
     Attributes:
-        read: The scenario that runs, with everything that is recorded.
+        read: The scenario to run, with all recordings.
         seeds: One seed per replication.
-        threads: How many threads; all cores if None.
-        names: Measures that `--measures` names.
-        groups: Flow groups that `--groups` names.
-        conditions: What `--require` asks for.
-        planned: What `--doubt` runs.
+        threads: Number of threads; all cores if None.
+        names: Measures of `--measures`.
+        groups: Flow groups of `--groups`.
+        conditions: Conditions of `--require`.
+        planned: Runs of `--doubt`.
         captures: Places with the files of `--capture`.
         patterns: Places with the files of `--loss-pattern`.
         clips: Flow groups whose clips the page shows.
         pages: The layer that makes pages; None without one.
-        look: The style of figures, so long as the context lasts.
+        look: Context that applies the style of figures.
         heard: The call that carries the recording of `--speech`.
     """
 
@@ -187,7 +187,7 @@ def _left(out: Path | None, page: Path | None, *, audio: bool) -> list[str]:
 
 
 def _recorded(read: Scenario, record: list[str], clips: list[str]) -> Scenario:
-    """The scenario that records units and windows of flows; what a clip's viewer sees needs every unit of its flow."""
+    """Returns the scenario with recorded units and windows of flows; a shown clip needs every unit of its flow."""
     flows = [*record, *(f"{name}[0]" for name in clips if f"{name}[0]" not in record)]
     if not flows:
         return read
@@ -209,7 +209,7 @@ def timed(read: Scenario, names: Sequence[str]) -> Scenario:
 
 
 def _spoken(read: Scenario, speech: Path, *, drawn: bool) -> Any:
-    """The call that says the recording.
+    """Returns the call that carries the recording.
 
     Raises:
         BadInputError: There is no page to listen on, no call, or the recording cannot be used.

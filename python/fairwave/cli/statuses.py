@@ -6,4 +6,4 @@ FAILED = 1
 
 
 class StoppedError(SystemExit):
-    """Ctrl-C that a command has answered with its own message."""
+    """Ctrl-C for which a command has already printed a message."""

@@ -1,4 +1,4 @@
-"""Mistakes in a command line: commands, options and numbers that do not exist, and what to type instead."""
+"""Mistakes in a command line: commands, options and numbers that do not exist, and the correct forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NUMBERS = {"int": ("a whole number", "10"), "float": ("a number", "60")}
-"""What options of a type take, and an example."""
+"""Value that options of a type take, with an example."""
 
 COMMANDS = {
     "run": (
@@ -86,7 +86,7 @@ OPTIONS = (
 
 
 def refuse(error: Exception, words: Sequence[str]) -> int | None:
-    """Explains a mistake in the command line, and answers with its exit status; None for any other error."""
+    """Explains a mistake in the command line and returns its exit status; None for any other error."""
     from fairwave.cli.console import complain
 
     status = getattr(error, "exit_code", None)
@@ -109,7 +109,7 @@ def refuse(error: Exception, words: Sequence[str]) -> int | None:
 
 
 def _superfluous(message: str) -> str | None:
-    """What is wrong with more words than the command takes; None for another mistake."""
+    """Explains superfluous words; None for another mistake."""
     found = re.search(r"unexpected extra argument(?:\(s\)|s)? \((.*)\)", message)
     if found is None:
         return None
@@ -120,7 +120,7 @@ def _superfluous(message: str) -> str | None:
 
 
 def _number(error: Exception) -> str | None:
-    """What is wrong with the value of an option that takes a number; None for another mistake."""
+    """Explains a wrong value of an option that takes a number; None for another mistake."""
     option, why = getattr(error, "param", None), getattr(error.__cause__, "errors", None)
     if option is None or not callable(why):
         return None
@@ -134,7 +134,7 @@ def _number(error: Exception) -> str | None:
 
 
 def _command(message: str, words: Sequence[str], context: Any) -> str | None:
-    """What to type instead of a command that does not exist; None for another mistake."""
+    """Suggests a command for one that does not exist; None for another mistake."""
     found = re.search(r"No such command '(.*?)'", message)
     if found is None:
         return None
@@ -161,7 +161,7 @@ def _command(message: str, words: Sequence[str], context: Any) -> str | None:
 
 
 def _file(name: str) -> str:
-    """What to type for a file that was given without a command."""
+    """Suggests a command for a file that was given without one."""
     from fairwave.file_kinds import reader
 
     if not Path(name).exists():
@@ -172,7 +172,7 @@ def _file(name: str) -> str:
 
 
 def _option(error: Exception, context: Any) -> str | None:
-    """What to type instead of an option that the command does not have; None for another mistake."""
+    """Suggests an option for one that the command does not have; None for another mistake."""
     option = getattr(error, "option_name", None)
     if option is None or context is None:
         return None

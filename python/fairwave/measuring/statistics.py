@@ -82,8 +82,8 @@ class Interval:
     def clip(self, limits: tuple[float, float]) -> Interval:
         """Cuts the interval at the least and greatest value of the measured quantity.
 
-        An interval does not know that a share ends at 1. The mean is certainly within the limits, so the part that is cut off
-        cannot contain it, and the confidence stays the same.
+        An interval does not know that a share ends at 1. The mean is certainly within the limits, so the part that is
+        cut off cannot contain it, and the confidence stays the same.
         """
         if self.n < 2:
             return self
@@ -97,8 +97,8 @@ class Interval:
     def text(self, decimals: int | None = None, sign: str = "", unit: str = "") -> str:
         """Mean and interval: `26 ± 3`; `26 [21, 64]` if the ends differ in their distance from the mean.
 
-        Ends that look almost symmetric in these decimals get the distance of the farther one: `1.00 ± 0.01`. Equal samples
-        have no interval: `1.00 (same in all 5)`.
+        Ends that look almost symmetric in these decimals get the distance of the farther one: `1.00 ± 0.01`. Equal
+        samples have no interval: `1.00 (same in all 5)`.
 
         Args:
             decimals: Number of decimals; as many as the interval needs, if left out.
@@ -162,8 +162,8 @@ def means_with_ends(
             n may be 1.
         level: Confidence level in (0, 1).
         spread: The standard deviation of all samples and its degrees of freedom, if it is known better than from these
-            samples. Then a tail that they miss is in the deviation, and both sides are Student's. Otherwise equal numbers
-            in a row have both ends at their mean.
+            samples. Then a tail that they miss is in the deviation, and both sides are Student's. Otherwise equal
+            numbers in a row have both ends at their mean.
         has_long_tail: Whether populations of this kind usually have a long upper tail, which few runs do not show.
 
     Returns:
