@@ -116,9 +116,8 @@ validate-quick: setup  ## a part of them, in less than a minute; writes nothing
 live: setup  ## how true the simulator is: real packets beside it, half an hour; Linux, root or user namespaces
 	$(BIN)/python -m validation live --loads
 
-docs: setup  ## what docs/ shows of the program: pictures of pages, and the table of limits
+docs: setup  ## what docs/ shows of the program: pictures of pages
 	$(BIN)/python -m validation screenshots
-	$(BIN)/python -m validation strangers --rewrite
 
 results: setup  ## every table and picture of the kept measurements, and pages about the code: out/results/index.md
 	$(BIN)/python -m validation results

@@ -8,7 +8,7 @@ reads such a file has the decorator :func:`gated`, which names the kind of file.
   with a remedy.
 
 :data:`KINDS` holds the limits of each kind. Readers parse bytes, JSON and TOML with the functions of this module, which
-apply the limits before they allocate memory. `docs/files.md` shows the table.
+apply the limits before they allocate memory. `make results` renders the table.
 """
 
 from __future__ import annotations

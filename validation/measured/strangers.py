@@ -1,7 +1,7 @@
 """Limits of files of others, and the memory of the worst of them: `python -m validation strangers` (`docs/files.md`).
 
 Each input is as large as its kind may be, or claims a larger content. A command reads it in a separate process, and
-its peak memory and time are measured. `--rewrite` only writes the current limits into `docs/files.md`.
+its peak memory and time are measured.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairwave import foreign
-from fairwave.staging import write_text
 from validation import ROOT, kept, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 KEPT = "measured/files"
-PAGE = ROOT / "docs" / "files.md"
-LIMITS = "<!-- limits: begin (python -m validation strangers --rewrite) -->\n", "<!-- limits: end -->\n"
 PACKAGES = (
     "fairwave",
     "fairwave_network",
@@ -236,32 +233,25 @@ def memory_table(found: dict[str, dict[str, float | str | int]]) -> str:
     return "\n".join(rows) + f"\n\nThe worst input takes {most['peak_mb']} MB: {most['what']}.\n"
 
 
-def fill(page: str) -> str:
-    """Returns the page with the table of limits."""
-    return writing.fill(page, *LIMITS, f"\n{limits_table()}\n")
-
-
 def render(_: Path) -> str:
-    """Renders the page of worst inputs from the kept numbers."""
+    """Renders the page of limits and of the worst inputs, from the gate and from the kept numbers."""
     about = (
         "Each input is as large as its kind permits, or claims more than it holds. The first row is the program"
         " itself. Python 3.11, Linux, 64 bits."
     )
-    return f"# Memory of the worst inputs\n\n{about}\n\n{memory_table(kept.read(KEPT))}"
+    return (
+        f"# Files from others\n\n## Limits\n\n{limits_table()}\n\n## Memory of the worst inputs\n\n{about}\n\n"
+        f"{memory_table(kept.read(KEPT))}"
+    )
 
 
 def main() -> None:
-    """Measures, unless only the page is asked for, and writes the table of limits into the page."""
-    parser = writing.parser(__doc__)
-    parser.add_argument(
-        "--rewrite", action="store_true", help="only write the table of limits into docs/files.md"
-    )
-    if not parser.parse_args().rewrite:
-        found: dict[str, dict[str, float | str | int]] = {}
-        with tempfile.TemporaryDirectory() as name:
-            for key, (what, write, words) in worst_files(Path(name)).items():
-                write()
-                found[key] = {"what": what, "command": " ".join(words), **measured(words, Path(name))}
-                sys.stderr.write(f"{key}: {found[key]}\n")
-        kept.write(KEPT, found)
-    write_text(PAGE, fill(PAGE.read_text(encoding="utf-8")))
+    """Measures the worst inputs and keeps the numbers."""
+    writing.parser(__doc__).parse_args()
+    found: dict[str, dict[str, float | str | int]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        for key, (what, write, words) in worst_files(Path(name)).items():
+            write()
+            found[key] = {"what": what, "command": " ".join(words), **measured(words, Path(name))}
+            sys.stderr.write(f"{key}: {found[key]}\n")
+    kept.write(KEPT, found)

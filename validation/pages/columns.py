@@ -51,8 +51,7 @@ def render(_: Path) -> str:
     """Renders the page."""
     parts = [
         "# Columns",
-        "[Results](results.md#the-tables) has the rules for all tables. [Measures](measures.md) lists the columns of "
-        "`groups`.",
+        "[Results](results.md#the-tables) has the rules of all tables, [Measures](measures.md) those of `groups`.",
     ]
     for name, table in tables().items():
         rows = "\n".join(f"| `{column}` | {about} |" for column, about in table.columns.items())

@@ -83,7 +83,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         Page("fitting", "Fits", "validation.measured.fitting", "fitting"),
         Page("speech", "Loss and speech", "validation.measured.speech", "speech"),
         Page("conferences", "Conferences", "validation.measured.sfu", "conferences"),
-        Page("files", "Memory of files", "validation.measured.strangers", "files"),
+        Page("files", "Limits and memory of files", "validation.measured.strangers", "files"),
         Page("lines", "Measured lines", "validation.measured.lines", "measure"),
         Page("networks", "Networks", "validation.measured.networks", "networks"),
         Page("performance", "Performance", "validation.bench.report", "performance"),
