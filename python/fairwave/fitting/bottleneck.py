@@ -1,9 +1,9 @@
 """Estimates a bottleneck from arrivals: its rate over time, the depth of its queue, and the losses of that queue.
 
-**Rate.** While the bottleneck's queue is not empty, packets leave it one right behind the other. So the bytes of a few
-consecutive arrivals over the time that they took are its rate (packet trains, Dovrolis et al., IEEE/ACM ToN 2004).
-Delays show when the queue was not empty. Traffic that the capture does not show makes some trains longer; the rate is
-the mode of all.
+**Rate.** While the bottleneck's queue is not empty, packets leave it back to back. So the bytes of a few
+consecutive arrivals divided by their duration give its rate (packet trains, Dovrolis et al., IEEE/ACM ToN 2004).
+Delays show when the queue was not empty. Traffic that the capture does not show makes some trains longer, so the rate
+is the mode of all trains.
 
 **Assumptions.** All traffic toward the host shares one bottleneck. Sizes count bytes of IP.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 TRAIN = 8
-"""Packets of a train."""
+"""Number of packets in a train."""
 
 QUEUED_S = 0.003
 """The queue counts as not empty while delays exceed the least delay by this many seconds."""
@@ -48,7 +48,7 @@ class Interval:
     high: float
 
     def to_dict(self) -> dict[str, float]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
@@ -57,8 +57,8 @@ class Steps:
     """A rate over time.
 
     Attributes:
-        from_s: When each rate begins; the first at 0.
-        rates: Each rate, bit/s of IP.
+        from_s: Begin of each rate, in seconds; the first is 0.
+        rates: The rates, bit/s of IP.
     """
 
     from_s: list[float]
@@ -78,15 +78,15 @@ def mode(values: Numbers, weights: Numbers) -> float:
 
 
 def trains(at_s: Numbers, sizes: Numbers, queued: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Trains of consecutive arrivals while the queue was not empty.
+    """Finds trains of consecutive arrivals while the queue was not empty.
 
     Args:
         at_s: Arrivals of all packets that crossed the bottleneck, in order.
-        sizes: Bytes of IP of each.
-        queued: By how much the delay at each arrival exceeded the least, in seconds.
+        sizes: Bytes of IP of each packet.
+        queued: Excess of the delay over the least delay at each arrival, in seconds.
 
     Returns:
-        When each train ended, its rate in bit/s, and how many bytes it has.
+        End time, rate in bit/s, and number of bytes of each train.
     """
     if len(at_s) <= TRAIN:
         return (np.empty(0),) * 3

@@ -1,4 +1,4 @@
-"""Scenarios that may explain a capture: one bottleneck, its queue, the traffic that was seen, and unseen traffic.
+"""Scenarios that may explain a capture: one bottleneck, its queue, the captured traffic, and uncaptured traffic.
 
 Each candidate sends the captured traffic again. RTP leaves packet by packet at the times of its timestamps. TCP becomes
 downloads over CUBIC, from the first captured segment to the last. The path's delay is half of the captured round trip
@@ -29,10 +29,10 @@ FAMILIES = {
     "fq-codel": "fair queueing",
     "fq-pie": "fair queueing",
 }
-"""Disciplines that are tried, and the family of each."""
+"""Disciplines to try, and the family of each."""
 
 SMALL = 300_000
-"""A download of fewer bytes is sent as a file of its size, a larger one as a flow that never ends."""
+"""Bytes below which a download is sent as a file of its size. Larger ones become flows without end."""
 
 ROUND_TRIPS_S = (0.015, 0.04, 0.1)
 """Round trips to try if the capture shows none, in seconds."""

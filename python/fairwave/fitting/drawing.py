@@ -24,7 +24,7 @@ def draw(fit: Fit, path: str | Path) -> Path:
 
     Args:
         fit: The fit to draw.
-        path: Where the figure goes; the ending chooses its format.
+        path: File of the figure; its suffix chooses the format.
     """
     need("matplotlib", "report")
     import matplotlib as mpl

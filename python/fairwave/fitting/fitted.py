@@ -94,7 +94,7 @@ class Fit:
         return LINKS[self.kind]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {
             "source": self.source, "kind": self.kind,
             "rate_bps": [

@@ -22,7 +22,7 @@ TOP = 0.8
 """A loss counts as overflow if the delay next to it is at least this share of the largest delay."""
 
 LEAST_LOSSES = 3
-"""Fewer losses away from a full queue give no loss model."""
+"""Smallest number of losses away from a full queue for a loss model."""
 
 ASSUMED_ROUND_TRIP_S = 0.04
 """Round trip to assume if the capture shows none †, in seconds."""

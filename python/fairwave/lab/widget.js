@@ -1,4 +1,4 @@
-// The lab in a frame of a notebook: what is set there is opened here, what comes out here is told there.
+// Runs the lab in a frame of a notebook. It opens scenarios that the notebook sets and returns results to the notebook.
 
 function render({ model, el }) {
   const bytes = Uint8Array.from(atob(model.get("page")), (letter) => letter.charCodeAt(0));

@@ -362,7 +362,7 @@ class LossModel(Law):
 
 
 class LinkLaw(Law):
-    """Transmission times on a link: when the transmission of a packet ends that begins at a given time.
+    """A link law: it returns the time at which each transmission ends, for a given start and size.
 
     `end_of`, `capacity` and `nominal` are required.
 

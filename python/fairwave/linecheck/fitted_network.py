@@ -102,7 +102,7 @@ class Side:
         return next(iter(self.families.values()), 0.0) >= CERTAIN
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {**vars(self), "rate": self.rate.to_dict()}
 
 
@@ -127,7 +127,7 @@ class Network:
         return _scenario(self.sides, self.trip_s, loaded, lasts_s, self.connections, "the measured line")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {
             "sides": {name: side.to_dict() for name, side in self.sides.items()},
             "least_round_trip_s": self.trip_s, "unknown": self.unknown,
@@ -416,7 +416,7 @@ class Alternative:
         return float(np.median(self.mos[direction])) if self.mos.get(direction) else float("nan")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {"queue": self.queue, "shaped": self.shaped, "title": self.title, "mos": self.mos}
 
 

@@ -192,7 +192,7 @@ class PhaseNumbers:
         return self.lost / self.sent if self.sent else float("nan")
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {**vars(self), "loss": self.loss}
 
 

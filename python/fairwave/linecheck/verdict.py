@@ -115,7 +115,7 @@ class Verdict:
     sentences: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {
             "sentences": self.sentences, "voice": [vars(one) for one in self.voice],
             "video": [vars(one) for one in self.video], "responsiveness_rpm": self.responsiveness,

@@ -2,8 +2,8 @@
 
 The caller plays a file into the call, coded with G.711 (PCMU) in packets of 20 ms. The callee accepts the call and
 sends back the sound that it receives. Its loudspeaker is its microphone (module `aubridge`), so it sends the output
-of its playout buffer, frame by frame. Both record their received sound in files (module `sndfile`). There is no
-registration, no server and no name lookup: the caller dials the callee's address. Packets of speech carry the
+of its playout buffer, frame by frame. Both record sent and decoded sound in files (module `sndfile`). There is
+no registration, no server and no name lookup: the caller dials the callee's address. Packets of speech carry the
 code point EF (`rtp_tos 184`), so queues of a live network can separate voice from other UDP.
 
 Debian 12 has baresip 1.0, which reorders packets (`jitter_buffer_delay`) and plays from a buffer. Playout

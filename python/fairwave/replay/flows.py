@@ -100,7 +100,7 @@ class FlowSummary:
         return lost
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         lost = self.losses()
         return {
             "number": self.number, "name": self.name, "packets": self.packets, "bytes": self.ip_bytes,

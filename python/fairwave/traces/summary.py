@@ -52,7 +52,7 @@ class Summary:
     left_out: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Returns the fields as plain data."""
         return {
             "format": self.format, "duration_s": self.duration, "steps": self.steps, "bytes": self.size,
             "mean_bps": self.mean, "bin_s": BIN, "min_bps": self.least, "max_bps": self.most,

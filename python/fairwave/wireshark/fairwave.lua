@@ -1,5 +1,5 @@
--- Wireshark and tshark: TFRC, RAP, DVRC and TCP's segments over UDP as fairwave writes them, and RTP and RTCP on the captures' ports.
--- tshark -X lua_script:fairwave.lua -r call.pcapng; or copy this file into Wireshark's folder of personal Lua plugins.
+-- Dissectors for Wireshark and tshark: fairwave's TFRC, RAP, DVRC and TCP segments over UDP, and RTP and RTCP on the captures' ports.
+-- Run tshark -X lua_script:fairwave.lua -r call.pcapng, or copy this file into Wireshark's folder of personal Lua plugins.
 
 local RTP, RTCP, TFRC, RAP, DVRC, SEGMENTS = 5004, 5005, 5010, 5012, 5014, 5001
 
@@ -7,7 +7,7 @@ local udp = DissectorTable.get("udp.port")
 udp:add(RTP, Dissector.get("rtp"))
 udp:add(RTCP, Dissector.get("rtcp"))
 
--- What a data packet says of its payload: docs/protocols/datagrams.md.
+-- Header of an application unit in data packets: docs/protocols/datagrams.md.
 local unit = Proto("fairwave_unit", "Unit of the application")
 local u = {
   version = ProtoField.uint8("fairwave_unit.version", "Version", base.DEC, nil, 0xf0),
@@ -104,7 +104,7 @@ function rap.dissector(buffer, pinfo, tree)
 end
 udp:add(RAP, rap)
 
--- TCP's segments in datagrams: docs/protocols/segments.md, byte by byte.
+-- TCP segments in datagrams: docs/protocols/segments.md, byte by byte.
 local segments = Proto("fairwave_segments", "TCP's segments over UDP")
 local types = { [0] = "segment", [1] = "forward", [2] = "acknowledgement" }
 local s = {

@@ -1,18 +1,18 @@
 // AIMD(alpha, beta), Reno+gamma and Reno+gamma+delta as congestion control of the Linux kernel: the laws of tcp/aimd, tcp/gamma and
 // tcp/gamma-delta with the preset `linux`.
 //
-// Source: paper 003 Eq. (1), (2), (15)-(17), as fairwave's own controllers (aimd.rs, gamma.rs) read them. Finding losses, recovery,
-// proportional rate reduction and its undoing are the kernel's.
+// Source: paper 003 Eq. (1), (2), (15)-(17), with the same interpretation as fairwave's controllers (aimd.rs, gamma.rs). The kernel does
+// loss detection, recovery, proportional rate reduction and its undo.
 //
-// There are no floating-point numbers in the kernel. Parameters are in millionths, the fraction of the window in thousand-millionths of a
-// segment, round trips in microseconds.
+// The kernel has no floating-point numbers. Parameters are in millionths, the fraction of the window in thousand-millionths of a segment,
+// round trips in microseconds.
 //
-// Deviations from the simulated selves: after a loss the window begins at a whole number of segments; whether the window is filled is the
-// kernel's judgement; the round trip of a segment that was sent again is known to a millisecond.
+// Deviations from the simulated controllers: after a loss the window begins at a whole number of segments. The kernel decides whether the
+// window is filled. The round trip of a retransmitted segment is known to a millisecond.
 //
 // Compiled with FAIRWAVE_LAW (0, 1, 2), FAIRWAVE_NAME, FAIRWAVE_ALPHA, FAIRWAVE_BETA, FAIRWAVE_UPPER, FAIRWAVE_LOWER and FAIRWAVE_DELTA.
 
-#include FAIRWAVE_TYPES // the kernel's own, as its BTF tells them
+#include FAIRWAVE_TYPES // the kernel's types, from its BTF
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -24,13 +24,13 @@
 #define LEAST_THRESHOLD 2
 #define NOT_RESTRICTED 1 // the kernel's TCP_CONG_NON_RESTRICTED
 #define NEVER (~0ULL)
-// So many acknowledged segments at once fit the arithmetic; no acknowledgement covers more.
+// Limit on segments per acknowledgement, so that the arithmetic cannot overflow. No acknowledgement covers more.
 #define MOST_ACKNOWLEDGED 65535
 
-// Functions of the kernel may be called under a licence that is compatible with its own; fairwave's MIT is.
+// Calls to kernel functions need a licence that is compatible with the kernel's; fairwave's MIT licence is.
 char _license[] SEC("license") = "Dual MIT/GPL";
 
-// What was asked for; `fairwave kernel list` reads it from the kernel.
+// Requested parameters; `fairwave kernel list` reads them from the kernel.
 struct fairwave_parameters {
 	__u32 law, alpha, beta, upper, lower, delta;
 	char name[16];
@@ -42,16 +42,16 @@ const volatile struct fairwave_parameters fairwave_asked = {
 extern __u32 tcp_slow_start(struct tcp_sock *tp, __u32 acked) __ksym;
 extern __u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 
-// Of a connection, in the room that the kernel gives a controller.
+// State of a connection, in the kernel's private memory for controllers.
 struct fairwave_flow {
-	__u64 due;      // microseconds: when a decrease that was found necessary takes effect
-	__u32 fraction; // of the window, beyond its whole segments, in thousand-millionths
-	__u32 rtt;      // microseconds: the latest, the smallest, the largest
+	__u64 due;      // microseconds: time at which a pending decrease takes effect
+	__u32 fraction; // fraction of the window beyond its whole segments, in thousand-millionths
+	__u32 rtt;      // microseconds: latest, smallest (`least`) and largest (`most`) round trip
 	__u32 least;
 	__u32 most;
-	__u32 rest; // nothing is detected before what follows this sequence number is acknowledged
-	__u32 una;  // what had been acknowledged, and the kernel's smoothed round trip times 8, at the acknowledgement before
-	__u32 smoothed;
+	__u32 rest; // no decrease is detected until data beyond this sequence number is acknowledged
+	__u32 una;  // `snd_una` at the acknowledgement before
+	__u32 smoothed; // the kernel's smoothed round trip times 8, at the acknowledgement before
 };
 
 static __always_inline struct fairwave_flow *state_of(struct sock *sk)
@@ -59,7 +59,7 @@ static __always_inline struct fairwave_flow *state_of(struct sock *sk)
 	return (struct fairwave_flow *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
 }
 
-// A decrease that was due is not made: a larger one was, or the window began anew.
+// Cancels a pending decrease, because a larger one was made or the window was reset.
 static __always_inline void overtaken(struct sock *sk)
 {
 	struct fairwave_flow *state = state_of(sk);
@@ -77,7 +77,7 @@ static __always_inline bool is_filled(const struct tcp_sock *tp)
 	return tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out;
 }
 
-// Additive increase: `rate` millionths of a segment for a window that is acknowledged.
+// Additive increase: `rate` millionths of a segment per acknowledged window.
 static __always_inline void grow(struct sock *sk, __u64 rate, __u32 acked)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -110,7 +110,7 @@ void BPF_PROG(fw_init, struct sock *sk)
 	state->smoothed = ((struct tcp_sock *)sk)->srtt_us;
 }
 
-// Multiplicative decrease of what is in flight, to beta of it; also when the timer went off.
+// Multiplicative decrease to beta times the data in flight, also after a retransmission timeout.
 SEC("struct_ops/fw_ssthresh")
 __u32 BPF_PROG(fw_ssthresh, struct sock *sk)
 {
@@ -129,9 +129,9 @@ __u32 BPF_PROG(fw_undo, struct sock *sk)
 }
 
 #if HAS_GAMMA
-// The round trip of the first segment that is acknowledged, the receiver's delay of its acknowledgement included. A controller is told
-// that of the last one only (`sample`), but the first one's has just become an eighth of the smoothed round trip (RFC 6298 section 2,
-// tcp_rtt_estimator: smoothed += rtt - smoothed / 8, eightfold), in whole microseconds.
+// Round trip of the first acknowledged segment, including the receiver's acknowledgement delay. The kernel passes only the last segment's
+// round trip (`sample`). But it has just added the first one's to the smoothed round trip with weight 1/8 (RFC 6298 section 2,
+// tcp_rtt_estimator: smoothed += rtt - smoothed / 8, eightfold), in whole microseconds. So this function computes it from the change.
 SEC("struct_ops/fw_acked")
 void BPF_PROG(fw_acked, struct sock *sk, const struct ack_sample *sample)
 {
@@ -157,7 +157,7 @@ void BPF_PROG(fw_event, struct sock *sk, enum tcp_ca_event event)
 		overtaken(sk);
 }
 
-// Whether the queueing delay is at least (or, the other way, at most) this share of the largest, in millionths (Eq. 15, 17).
+// Whether the queueing delay is at least (`at_most`: at most) this share of the largest queueing delay, in millionths (Eq. 15, 17).
 static __always_inline bool at_least(const struct fairwave_flow *state, __u64 share)
 {
 	return state->most > state->least && (state->rtt - state->least) * MILLION >= share * (state->most - state->least);
@@ -170,7 +170,7 @@ static __always_inline bool at_most(const struct fairwave_flow *state, __u64 sha
 }
 #endif
 
-// The window times gamma of Eq. (16): what just leaves the queue empty.
+// Multiplies the window by gamma of Eq. (16), to the largest window that leaves the queue empty.
 static __always_inline void to_the_knee(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -213,7 +213,7 @@ void BPF_PROG(fw_avoid, struct sock *sk, __u32 ack, __u32 acked)
 	if (filled)
 		grow(sk, rate, acked);
 #if HAS_GAMMA
-	// Detected now, done a round trip later.
+	// A decrease is detected now and takes effect a round trip later.
 	if (state->due == NEVER && (__s32)(tp->snd_una - state->rest) > 0 && at_least(state, fairwave_asked.upper))
 		state->due = tp->tcp_mstamp + state->rtt;
 	if (tp->tcp_mstamp >= state->due) {
@@ -234,7 +234,7 @@ struct tcp_congestion_ops fairwave = {
 	.pkts_acked = (void *)fw_acked,
 	.cwnd_event = (void *)fw_event,
 #endif
-	// Programs without privileges may choose it: those behind `fairwave shell` have none.
+	// Unprivileged programs may select it, because programs in `fairwave shell` have no privileges.
 	.flags = NOT_RESTRICTED,
 	.name = FAIRWAVE_NAME,
 };
