@@ -218,7 +218,7 @@ _HOMES = {
     "source": "laws",
     "sweep": "ask",
 }
-"""Which module has what: each is imported when it is first asked for, so that `import fairwave` takes no time."""
+"""Module of each name; modules are imported on first access, so that `import fairwave` takes no time."""
 
 
 def _meant(name: str) -> str:

@@ -127,7 +127,7 @@ def advise(scenario: Scenario, seed: int = 1) -> Advice:
             elif flow["offered_bps"] is None:
                 greedy[name] = greedy.get(name, 0) + 1
             else:
-                # Who comes and goes is not there all the time.
+                # Flows that arrive and leave are not always present.
                 part = flow["on_s"] / duration if flow["name"].rpartition("[")[0] in arriving else 1.0
                 offered[name] = offered.get(name, 0.0) + flow["offered_bps"] * part
                 if yields(flow):
@@ -184,7 +184,7 @@ def _buffer(queue: dict[str, Any]) -> float | None:
 
 
 def activities(scenario: Scenario) -> dict[str, str]:
-    """How much of the time the speakers of each group of calls talk, in words: `speakers talk 43 % of the time`."""
+    """Share of the time in which each group's speakers talk, in words: `speakers talk 43 % of the time`."""
     return {
         name: "speakers talk all the time"
         if share == 1.0
@@ -242,7 +242,7 @@ def _check_links(loads: Sequence[LinkLoad]) -> list[str]:
 
 
 def _check_steps(plan: dict[str, Any]) -> list[str]:
-    """Which sources of one period begin at the same moment of it, at the link that most of them cross."""
+    """Warns about sources of one period that begin at the same moment of it, at the link that most of them cross."""
     meeting: dict[tuple[int, int], dict[str, list[str]]] = {}
     for flow in plan["flows"]:
         if flow["period_s"] is None or flow["traffic"]["phase"] != "zero":
@@ -352,7 +352,7 @@ def _check_window(
     most = window * segment * 8 / whole
     part = tightest.rate_bps / tightest.flows
     wanted = part if flow["offered_bps"] is None else min(part, flow["offered_bps"])
-    # Headers take their part of the link.
+    # Headers use part of the link's rate.
     if most >= wanted * segment * 8 / wire * 0.98:
         return []
     would = math.ceil(wanted * whole / wire)

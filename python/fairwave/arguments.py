@@ -77,7 +77,7 @@ def checked_methods(kind: C) -> C:
 
 
 def _describe_misfit(call: Callable[..., Any], given: int, named: dict[str, Any], why: str) -> str:
-    """Which argument does not fit, and which ones do."""
+    """Names the argument that does not fit, and the valid ones."""
     from difflib import get_close_matches
 
     parameters = inspect.signature(call).parameters
@@ -134,7 +134,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 def _find_wrong_type(
     call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any], why: str
 ) -> str:
-    """Which argument is not of the type that its annotation names, if the error `why` does not name it; else empty."""
+    """Names an argument with a wrong type by its annotation, if the error `why` does not name it; else empty."""
     signature = inspect.signature(call)
     for name, value in signature.bind(*given, **named).arguments.items():
         annotation = signature.parameters[name].annotation
@@ -159,10 +159,10 @@ def _alternatives(annotation: str) -> list[str]:
 
 
 def check_count(name: str, value: object, example: int = 10) -> int:
-    """A whole number of 1 or more.
+    """Checks a whole number of 1 or more.
 
     Raises:
-        TypeError: It is no whole number.
+        TypeError: It is not a whole number.
         ValueError: It is less.
     """
     try:
@@ -198,11 +198,11 @@ def check_seed(seed: int) -> None:
 
 
 def seeds(n: object, given: object) -> Sequence[int]:
-    """The seeds that are asked for, by how many or one by one.
+    """Returns the requested seeds, from their number or from the list itself.
 
     Raises:
-        TypeError: They are no whole numbers.
-        ValueError: There are none.
+        TypeError: They are not whole numbers.
+        ValueError: The list is empty.
     """
     if given is None:
         return range(1, check_count("n", n) + 1)

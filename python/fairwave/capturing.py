@@ -34,8 +34,8 @@ class CapturedFile:
 
     Attributes:
         path: The file.
-        packets: How many packets of the run it holds; messages of SIP do not count.
-        lost: Of a pattern, how many of them are lost; 0 for captures.
+        packets: Number of packets of the run in it; messages of SIP do not count.
+        lost: Number of lost packets in a pattern; 0 for captures.
     """
 
     path: Path

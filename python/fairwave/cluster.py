@@ -47,7 +47,7 @@ WORKERS_LAWS = (
 )
 
 Made = list[tuple[int, "RawTables | str"]]
-"""Number of a run and its tables, or why there are none."""
+"""Number of a run and its tables, or the reason why there are none."""
 
 
 class Unsuitability(str):
@@ -111,7 +111,7 @@ def _ask(address: str) -> None:
 
         return await asyncio.wait_for(answer(), PATIENCE)
 
-    # In a thread, as a notebook has a loop that runs already.
+    # In a thread, because a notebook already runs a loop.
     with ThreadPoolExecutor(1) as thread:
         try:
             found = thread.submit(asyncio.run, identity()).result()
@@ -265,7 +265,7 @@ class _Runner:
                         raise _native.RunError(tables)
                     yield number, tables
         finally:
-            # A scheduler that is gone has nothing to call off.
+            # A lost scheduler has no tasks to cancel.
             with suppress(OSError, CancelledError):
                 if self._client.status == "running":
                     self._client.cancel(list(open_), force=True)
@@ -314,7 +314,7 @@ def _run_one(text: str, meant: str, seed: int) -> RawTables | str:
     try:
         scenario = _native.Scenario.from_text(text)
     except _native.ScenarioError as error:
-        # Whoever asks could read it, and wrote it without files: what is not known here is a law.
+        # The client read this scenario and serialised it without files, so only a law can be unknown here.
         return Unsuitability(
             f"a worker does not know a law of this scenario: {WORKERS_LAWS}. The worker says:\n{error}"
         )

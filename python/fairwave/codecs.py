@@ -97,10 +97,10 @@ def known(concealment: str = CONCEALMENT) -> tuple[Codec, ...]:
 
 
 def find(name: str, concealment: str = CONCEALMENT) -> Codec:
-    """The codec of that name.
+    """Returns the codec with this name.
 
     Raises:
-        KeyError: There is none; the message lists them.
+        KeyError: There is no such codec; the message lists the names.
     """
     for one in known(concealment):
         if one.codec == name:

@@ -376,7 +376,7 @@ def _directions(link: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
 
 
 def _busy(scenario: Scenario, plan: Mapping[str, Any]) -> set[str]:
-    """Link directions that are the slowest on the way of a flow, and loaded by it or by others."""
+    """Link directions that are the slowest on a flow's path and carry bulk data or a load of at least `BUSY`."""
     from fairwave.advice import advise
 
     rates = {link["name"]: float(link["rate_bps"]) for link in plan["links"]}

@@ -1,4 +1,4 @@
-"""Which defaults would change the verdict: plausible alternatives of each, one at a time, under the same seeds."""
+"""Finds defaults that would change the verdict: plausible alternatives of each, one at a time, under the same seeds."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ BRING = {
 
 
 class MissingExtraError(UserError, ImportError):
-    """A package is missing that an extra of fairwave brings; the message names the command that installs it."""
+    """An optional package is missing; the message names the command that installs it."""
 
 
 PACKAGES = {
@@ -48,7 +48,7 @@ PACKAGES = {
 
 
 def install(extra: str) -> str:
-    """How to install an extra."""
+    """Returns the advice how to install an extra."""
     return f"install it with: pip install 'fairwave[{extra}]'"
 
 

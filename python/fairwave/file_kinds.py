@@ -1,4 +1,4 @@
-"""Kinds of files that people give to the wrong command: how fairwave recognises each, and which command reads it.
+"""Recognises files that users give to the wrong command, and names the command that reads them.
 
 Fairwave looks at the contents, not at the name. It looks only after a reader has refused the file, so that files of
 the right kind cost nothing.
@@ -210,7 +210,7 @@ KINDS = (
         _is_yaml,
     ),
 )
-"""Every kind but scenarios; the first that fits counts."""
+"""Every kind except scenarios; the first match counts."""
 
 SCENARIO = FileKind("scenario", "a scenario", "`fairwave run {0}` simulates it", _is_scenario)
 
@@ -223,7 +223,7 @@ UNPACKED: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 def recognise(data: bytes) -> FileKind | None:
-    """The kind of file that has these contents; None for a kind that is not known. Scenarios come last."""
+    """Recognises the kind of file from its contents; None if it is unknown. Scenarios come last."""
     begins = data[:MOST]
     return next((kind for kind in (*KINDS, SCENARIO) if kind.holds(begins)), None)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOTE = ".fairwave"
 PAGE = "index.html"
 CACHE = ".cache"
-"""Where a folder keeps finished runs."""
+"""Subfolder of completed runs."""
 
 GENERATOR = b'<meta name="generator" content="fairwave'
 HEAD = b"</head>"
@@ -148,10 +148,10 @@ def check_folder(folder: str | Path) -> None:
 
 
 def check_way(path: Path) -> None:
-    """Refuses links on the way from a folder that is held to a path below it. Other paths are the user's choice.
+    """Rejects links between a locked folder and a path below it. Other paths are the user's choice.
 
     Raises:
-        LinkedPathError: A folder on the way, or the path, is a link.
+        LinkedPathError: A folder in between, or the path, is a link.
     """
     held = keeps()
     if held is None:
@@ -165,7 +165,7 @@ def check_way(path: Path) -> None:
 
 
 def keeps() -> Path | None:
-    """The folder that keeps finished runs, so that an interrupted command can resume; None when nothing is kept."""
+    """The folder of completed runs, from which an interrupted command can resume; None without one."""
     return _last[0] if _last else None
 
 
@@ -228,7 +228,7 @@ def _describe(owner: dict[str, str]) -> str:
 
 
 def _lock(file: IO[bytes]) -> bool:
-    """Locks an open file for this process, which ends with it at the latest; whether that succeeded."""
+    """Locks an open file for this process, at most for its lifetime, and returns whether that succeeded."""
     if sys.platform == "win32":
         import msvcrt
 

@@ -152,17 +152,17 @@ LANGUAGES = frozenset({"scenario", "network", "topology", "demands"})
 """Kinds with the errors of the scenario language, which give places in the user's text."""
 
 TOML = frozenset({"scenario", "network", "task", "trace"})
-"""Kinds that may be TOML, where strings have four forms and lines may be comments."""
+"""Kinds that may be TOML, which has four forms of strings, and comments."""
 
 GATED: dict[str, list[str]] = {}
 """The kinds and the functions that read them, `module.function`; filled as modules are imported."""
 
 _places: list[str | Callable[[], str]] = []
-"""Where the reader in progress is, innermost last."""
+"""Places of the active readers, innermost last."""
 
 
 def reach(place: str | Callable[[], str]) -> None:
-    """Notes the place in a file that a reader has reached; the gate names it if the reader fails there."""
+    """Notes the current place of a reader; the gate names it if the reader fails there."""
     if _places:
         _places[-1] = place
 
@@ -223,7 +223,7 @@ def gate(kind: str, path: Any, error: type[Exception] = ForeignFileError) -> Ite
     except OSError as wrong:
         raise made(f"{path} cannot be read: {wrong.strerror or wrong}") from wrong
     except BaseException as wrong:
-        # A panic of the compiled part is no Exception.
+        # A panic of the compiled part is not an Exception.
         if not isinstance(wrong, Exception) and type(wrong).__name__ != "PanicException":
             raise
         raise made(_damaged(kind, path, wrong)) from wrong
@@ -272,7 +272,7 @@ def check_file(path: Path, kind: str, error: type[Exception] = ForeignFileError)
 
 
 def _mark(error: type[Exception]) -> str:
-    """How messages of the scenario language begin."""
+    """Prefix of messages of the scenario language."""
     return "error: " if error is ScenarioError else ""
 
 
@@ -367,10 +367,10 @@ def unpack_gzip(data: bytes, name: str, kind: str) -> bytes:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Bytes as text in UTF-8.
+    """Decodes bytes as UTF-8 text.
 
     Raises:
-        ForeignFileError: They are text in another coding, or no text; the message names the byte.
+        ForeignFileError: They are text in another encoding, or binary; the message names the byte.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ForeignFileError(f"{name}: byte 0 begins text in UTF-16 or UTF-32: save it as UTF-8")
@@ -414,7 +414,7 @@ _ENDS = (
     b"\xe2\x80\xa8",
     b"\xe2\x80\xa9",
 )
-"""What `str.splitlines` takes for the end of a line."""
+"""Line ends of `str.splitlines`."""
 
 
 def count_lines(data: bytes) -> int:
@@ -435,7 +435,7 @@ PART = 1 << 20
 
 
 def _strip_strings(data: bytes) -> Iterator[bytes]:
-    """JSON without its strings, part by part: a part takes little memory, however many strings there are."""
+    """Yields JSON without its strings, part by part: a part takes little memory for any number of strings."""
     at, is_within = 0, False
     while at < len(data):
         end = at + PART
@@ -540,7 +540,7 @@ def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any
 
 
 def parse_toml(text: str, name: str, kind: str) -> dict[str, Any]:
-    """TOML as plain data; all limits kept.
+    """Parses TOML as plain data; all limits kept.
 
     Raises:
         ForeignFileError: It is no TOML, or exceeds a limit.

@@ -271,7 +271,7 @@ def write(results: Results, folder: Path) -> list[Path]:
 
     Args:
         results: Runs with media sessions.
-        folder: Where the files go: `call-0.json` for `call[0]`, `webrtc-internals.json`. It is made.
+        folder: Folder of the files: `call-0.json` for `call[0]`, `webrtc-internals.json`. It is created.
 
     Returns:
         The files.

@@ -56,7 +56,7 @@ def title(study: str) -> str:
 
 
 def study(name: str) -> Any:
-    """The study of that name, a `fairwave_study.Study`.
+    """Returns the study with this name, a `fairwave_study.Study`.
 
     Raises:
         LookupError: No study has that name; the message names the nearest and lists all.
@@ -76,7 +76,7 @@ def study(name: str) -> Any:
 
 
 def layer(name: str) -> Any:
-    """The module of a layer.
+    """Imports and returns the module of a layer.
 
     Raises:
         MissingExtraError: Its package, or a package that it needs, is not installed; the message names the extra.

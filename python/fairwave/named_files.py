@@ -1,4 +1,4 @@
-"""Where a scenario names files: patterns of loss, traces of rates, captures, policies."""
+"""Finds the files that a scenario names: patterns of loss, traces of rates, captures, policies."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class PageView:
 
 
 def scenario(shown: Scenario) -> str:
-    """Flows and network at a glance, the text folded beneath."""
+    """Flows and network at a glance, the text folded below."""
     data = shown.to_dict()
     flows = [
         [

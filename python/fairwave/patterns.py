@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Pattern = NDArray[np.bool_]
-    """Of each packet, whether it is lost."""
+    """For each packet, whether it is lost."""
 
 WORDS = {0x6B21: False, 0x6B20: True, 0x007F: False, 0x0081: True}
 """G.192 words of a frame or a bit, with True for lost."""
@@ -92,7 +92,7 @@ def parse(data: bytes, name: str = "-") -> Pattern:
     Raises:
         PatternError: As `read`.
     """
-    # Frames that are all lost are nothing but blanks in G.191's bytes; elsewhere such a file is a mistake.
+    # If all frames are lost, a G.191 byte file has only blanks. In other formats such a file is a mistake.
     if not data or (not data.strip() and not name.lower().endswith(".byte")):
         raise PatternError(f"{name} is empty: write {READ}")
     try:
@@ -294,8 +294,8 @@ class Summary:
     """Summary of a pattern.
 
     Attributes:
-        packets: How many.
-        lost: How many of them are lost.
+        packets: Number of packets.
+        lost: Number of lost packets.
         bursts: Length of a run of losses to how many there are.
         gaps: Mean, median and longest run of packets that arrived; None without one.
         fit: Gilbert's model.

@@ -1,4 +1,4 @@
-"""Where numbers come from: which version, which command, which scenarios, which seeds.
+"""Origin of numbers: version, command, scenarios and seeds.
 
 Every file that fairwave writes carries this. It holds nothing that differs between two runs of the same command, no
 date and no machine, so that results can be compared byte by byte.
@@ -55,7 +55,7 @@ class Provenance:
 
     @classmethod
     def merge(cls, several: Iterable[Provenance]) -> Provenance:
-        """Of results put together.
+        """Merges the provenances of combined results.
 
         Warns:
             MixedProvenanceWarning: They come from different versions, or of scenarios with different names.
@@ -93,7 +93,7 @@ class Provenance:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Provenance:
-        """Reads what `to_json` wrote."""
+        """Reads the output of `to_json`."""
         data = parse_json(text.encode() if isinstance(text, str) else text, "provenance.json", "results")
         return cls(
             data["version"],

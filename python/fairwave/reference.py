@@ -224,7 +224,7 @@ MISTAKEN = (
 
 
 def _instead(name: str, wanted: str) -> str:
-    """The message for a name that nothing has."""
+    """The message for an unknown name."""
     from difflib import get_close_matches
 
     if wanted in ONE:
@@ -333,7 +333,7 @@ def _short(value: Any) -> str:
 
 
 LONG = 160
-"""Letters of a value that are shown."""
+"""Number of letters of a value that are shown."""
 
 
 def _names(kind: str) -> list[str]:  # noqa: PLR0911  # one answer a kind
@@ -455,7 +455,7 @@ def _law(kind: str, name: str) -> Entry:
 
 
 def _written_by(kind: str, name: str) -> tuple[str, ...]:
-    """Where a law is defined that is not built in."""
+    """Source of a law that is not built in."""
     registering = sys.modules.get("fairwave.laws.registering")
     law = registering.handed_in.get((kind, name)) if registering is not None else None
     if law is None:

@@ -481,7 +481,7 @@ class Results:
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:
-        """Reads what `save` wrote: the tables that `SHA256SUMS` lists, after a comparison with their checksums.
+        """Reads the output of `save`: the tables that `SHA256SUMS` lists, after a comparison with their checksums.
 
         Raises:
             FileNotFoundError: The folder holds no results.
@@ -511,7 +511,7 @@ class Results:
         return cls(tables_.concatenate(parts), axes, Provenance.merge(one.provenance for one in each))
 
     def _repr_html_(self) -> str:
-        """For notebooks: what was run, and which tables there are."""
+        """For notebooks: a summary of the runs, and the tables."""
         from fairwave.notebook import results
 
         return results(self)
@@ -552,7 +552,7 @@ def _loaded(where: Path) -> Results:
 
 
 NEEDED = {"runs": ("run", "seed", "scenario"), "flows": ("run", "group", "flow"), "groups": ("run", "group")}
-"""Columns without which nothing can be said about a table."""
+"""Required columns of a table."""
 
 
 def _table(file: Path, before: int) -> tuple[Any, int]:

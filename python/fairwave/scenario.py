@@ -115,7 +115,7 @@ class Scenario:
         return Scenario(text(as_json(plain, "this scenario", indent=1), "objects.json"))
 
     def _repr_html_(self) -> str:
-        """For notebooks: network and flows at a glance, the text beneath."""
+        """For notebooks: network and flows at a glance, the text below."""
         from fairwave.notebook import scenario
 
         return scenario(self)
@@ -197,10 +197,10 @@ class Scenario:
         return Cost(*self.native.cost(seed))
 
     def run(self, seed: int = 1) -> Results:
-        """One run.
+        """Makes one run.
 
         Raises:
-            ValueError: The seed is none.
+            ValueError: The seed is invalid.
             fairwave.RunError: The run was refused or failed.
         """
         return self.replicate(seeds=[seed])
@@ -213,13 +213,13 @@ class Scenario:
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Results:
-        """Independent replications: the same scenario under other random numbers.
+        """Makes independent replications: the same scenario with other random numbers.
 
         Args:
-            n: How many, with seeds 1 to `n`.
+            n: Number of replications, with seeds 1 to `n`.
             seeds: The seeds themselves, instead of `n`.
-            threads: How many; all cores when None. Runs have them first, and parts of a run where runs are fewer.
-            progress: Told how many runs are done.
+            threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
+            progress: Called with the number of completed runs.
         """
         return compare(self, {}, n=n, seeds=seeds, threads=threads, progress=progress)
 
@@ -287,10 +287,10 @@ def _refuse_other(data: bytes, name: str) -> None:
 
 
 def text_of(file: IO[bytes], name: str) -> str:
-    """The text of an open file, pipe or standard input.
+    """Reads the text of an open file, pipe or standard input.
 
     Raises:
-        fairwave.ScenarioError: It is too large to be a scenario, or no text.
+        fairwave.ScenarioError: It is too large to be a scenario, or not text.
     """
     try:
         size = os.fstat(file.fileno()).st_size

@@ -38,11 +38,11 @@ def prepared(scenario: Scenario) -> Scenario:
 
 
 def with_files(scenario: Scenario, folder: Path) -> Scenario:
-    """The scenario with the content of its files (loss patterns, rate traces, captures, policies).
+    """Returns the scenario with the contents of its files (loss patterns, rate traces, captures, policies).
 
     Args:
         scenario: The scenario.
-        folder: Where files are sought.
+        folder: Folder of the files.
 
     Raises:
         fairwave.ScenarioError: A file is missing or of another kind.

@@ -44,7 +44,7 @@ def remedy(error: OSError) -> str:
 
 
 PARTIAL = ".partial-"
-"""How names of files and folders begin that are not complete yet."""
+"""Prefix of the names of incomplete files and folders."""
 
 
 def final_path(path: str) -> str:

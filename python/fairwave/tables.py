@@ -109,7 +109,7 @@ class Column:
         return whole if self.valid is None else np.where(self.valid, whole, -1)
 
     def is_(self, label: Any) -> Mask:
-        """Where the value is `label`."""
+        """Mask of the rows with the value `label`."""
         if self.words is not None:
             code = self.words.index(label) if label in self.words else -2
             found = self.values == code
@@ -145,7 +145,7 @@ class Column:
         return dict.fromkeys(self.take(np.sort(first)).to_list())
 
     def has(self, label: Any) -> bool:
-        """Whether the value occurs. The first question costs a pass over the column, each further one nothing."""
+        """Whether the value occurs. The first query costs a pass over the column, further ones nothing."""
         return label in self._unique
 
     @cached_property
@@ -211,7 +211,7 @@ class Table:
 
     @classmethod
     def from_columns(cls, columns: Any) -> Table:
-        """A table of whatever holds columns: one of these, lists by name, a polars frame, a pyarrow table."""
+        """Makes a table from columns: a table, lists by name, a polars frame, or a pyarrow table."""
         if isinstance(columns, Table):
             return columns
         if isinstance(columns, Mapping):
@@ -222,7 +222,7 @@ class Table:
 
     @cached_property
     def num_rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return len(next(iter(self.columns.values()), ()))
 
     @property
@@ -262,7 +262,7 @@ class Table:
         return isinstance(self.columns, _Rows)
 
     def derived(self, key: Hashable, make: Callable[[Table], T]) -> T:
-        """What `make` finds in this table. It is made once for each `key`, and kept as long as the table."""
+        """Returns `make(self)`, computed once for each `key` and cached as long as the table."""
         if key not in self._derived:
             self._derived[key] = make(self)
         found: T = self._derived[key]
@@ -361,7 +361,7 @@ Tables = Mapping[str, Table]
 
 
 def tables(raw: RawTables) -> dict[str, Table]:
-    """The tables of one run; those without rows are left out, as their columns are not known."""
+    """The tables of one run; tables without rows are left out, because their columns are not known."""
     return {
         name: Table({column: Column.raw(values) for column, values in columns.items()})
         for name, columns in raw.items()

@@ -1,1 +1,1 @@
-"""What terminal and pages say first: verdicts in sentences, and which measures people see."""
+"""Verdicts in sentences for terminal and pages, and the selection of measures that people see."""

@@ -83,7 +83,7 @@ class Scale:
         return "fair" if found == "good" and isinstance(mean, Held) else found
 
     def bands(self, mean: Interval) -> list[str]:
-        """Every band that a mean's interval touches, best first; the band of the mean if there is no interval.
+        """Every band that a mean's interval touches, best first; the band of the mean without an interval.
 
         A mean that is held is fair at best.
         """
@@ -106,7 +106,7 @@ class Scale:
         return round(100 * (min(max(value, low), high) - low) / (high - low), 2)
 
     def parts(self) -> list[tuple[str, float, float]]:
-        """The bands from left to right: name, and where each begins and ends in %."""
+        """The bands from left to right: name, start and end in %."""
         first, second = sorted((self.locate(self.good), self.locate(self.poor)))
         names = ["poor", "fair", "good"] if self.higher else ["good", "fair", "poor"]
         return list(zip(names, (0.0, first, second), (first, second, 100.0), strict=True))

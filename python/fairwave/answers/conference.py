@@ -52,7 +52,7 @@ class Call:
 
 
 def calls(groups: Iterable[str]) -> list[Call]:
-    """The calls among flow groups. Who only receives is a server.
+    """Finds the calls among flow groups. A participant that only receives is a server.
 
     >>> [found] = calls(
     ...     ["team-ann-to-sfu", "team-ben-to-sfu", "team-ann-to-ben", "team-ben-to-ann", "file", "way-to-go"]
@@ -66,7 +66,7 @@ def calls(groups: Iterable[str]) -> list[Call]:
     receivers = {receiver for _, _, receiver in parted}
     found: dict[str, dict[tuple[str, str], str]] = {}
     for group, left, receiver in parted:
-        # Each participant receives, so the sender is among those who do: the longest such name at the end.
+        # Each participant receives, so the sender is one of the receivers: the longest one that fits the end.
         ends_ = (left[at + 1 :] for at, sign in enumerate(left) if sign == "-")
         sender = next((one for one in ends_ if one in receivers), None)
         if sender:
@@ -81,7 +81,7 @@ def calls(groups: Iterable[str]) -> list[Call]:
                 pairs.setdefault(receiver, {})[sender] = group
             else:
                 uplinks[sender] = group
-        # One direction alone is no call.
+        # A single direction is not a call.
         if len(ends) > 1 and pairs:
             told.append(Call(name, pairs, uplinks))
     return told

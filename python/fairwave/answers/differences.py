@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 NOT_ASKED = ("record.", "name", "description")
-"""Keys that change nothing of a run."""
+"""Keys that do not change a run."""
 
 MISSING = "–"
 """The value of a key that a scenario does not have."""

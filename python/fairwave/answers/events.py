@@ -64,12 +64,12 @@ class Events:
         return "; ".join(said)
 
     def hold(self, cell: Interval, measure: str = "mos", **labels: Any) -> Interval:
-        """The mean of a measure at a point, held below good if it is a rating and there are such events."""
+        """Limits the mean of a rating at a point to *fair* if there are such events; other means are unchanged."""
         return held(cell, self.describe(**labels)) if cell.n and measure in RATINGS else cell
 
 
 def held(cell: Interval, because: str) -> Interval:
-    """A mean that is held below good for a reason; the mean itself without one."""
+    """A mean that is limited to *fair* for a reason; the mean itself without a reason."""
     if not because or not cell.n:
         return cell
     given = {one.name: getattr(cell, one.name) for one in fields(cell) if one.name != "because"}

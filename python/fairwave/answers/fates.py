@@ -94,12 +94,12 @@ def missed(results: Results, group: str) -> list[FateCount]:
 
 
 def made(counts: list[FateCount]) -> float:
-    """How many packets the group made, mean over runs."""
+    """Number of packets that the group made, mean over runs."""
     return sum(one.units.mean for one in counts)
 
 
 def summed_up(results: Results, group: str) -> str:
-    """The fates of packets that were not used, in a few words; empty where users missed none.
+    """The fates of unused packets, in a few words; empty if users missed none.
 
     *nothing lost; 98 % waiting in the sender, 0.8 % waiting at a>b*.
     """

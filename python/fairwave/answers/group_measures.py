@@ -97,7 +97,7 @@ def list_measures(results: Results, group: str, *, brief: bool = False) -> list[
 
 
 def asked(results: Results, names: Sequence[str], group: str) -> list[GroupMeasure]:
-    """The measures that are asked for by name, of one group: `mos`, or `mos.voice` for that group alone.
+    """Returns the measures with these names, of one group: `mos`, or `mos.voice` for that group alone.
 
     Raises:
         KeyError: No measure has such a name; the message lists them.

@@ -82,9 +82,9 @@ def lines(
     names: Sequence[str] = (),
     relevance: Relevance = USUAL,
 ) -> list[MeasureLine]:
-    """Every measure that is defined for some run, for the group that is compared and then for the others.
+    """Returns every measure that is defined for some run, first for the compared group and then for the others.
 
-    A rating that no call has is there too, with the reason.
+    An undefined rating of calls is included, with the reason.
 
     Args:
         results: Runs with one axis.
@@ -137,7 +137,7 @@ def lines(
 
 
 def footnotes(found: Sequence[MeasureLine]) -> str:
-    """The remarks on marked lines that people see, each once; empty when there are none."""
+    """The remarks on marked lines that people see, each once; empty without remarks."""
     each: dict[str, dict[str, None]] = {}
     for line in found:
         for said in line.remarks if line.usual else ():

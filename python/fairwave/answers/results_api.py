@@ -57,7 +57,7 @@ def answer(results: Results, group: str | None = None, relevance: Relevance = US
 
 
 def _traffic(results: Results, group: str) -> str:
-    """The kind of a group's traffic, as far as its verdict depends on it: `stream` is an adaptive stream."""
+    """The kind of a group's traffic for the verdict: `stream` is an adaptive stream."""
     if "sessions" in results.tables and group in results.rows("sessions")["group"].unique():
         return "stream"
     kind = group_measures.kind_of(results, group)
@@ -234,7 +234,7 @@ def plot(
 
 
 def asked(results: Results, text: str, group: str | None) -> MeasureRequest:
-    """The measure that a text names, as `--require` reads it: `mos.voice`, `mos`, `utilisation.r1>r2`.
+    """Reads the name of a measure, as `--require` does: `mos.voice`, `mos`, `utilisation.r1>r2`.
 
     Args:
         results: The runs.
@@ -243,7 +243,7 @@ def asked(results: Results, text: str, group: str | None) -> MeasureRequest:
 
     Raises:
         fairwave.ask.AskError: There is no such measure, or text and group name two groups.
-        LookupError: The runs have no such flow group or link direction; the message lists those that they have.
+        LookupError: The runs have no such flow group or link direction; the message lists the existing ones.
     """
     from fairwave.ask.wording import AskError, measure
 
@@ -279,10 +279,10 @@ def _groups(results: Results) -> list[str]:
 
 
 def check_group(results: Results, group: str) -> None:
-    """Refuses the name of a flow group that no run has.
+    """Rejects a flow group that is in no run.
 
     Raises:
-        LookupError: There is none of that name; the message lists those that there are.
+        LookupError: There is no such group; the message lists the existing ones.
     """
     found = {
         str(one)

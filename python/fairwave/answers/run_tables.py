@@ -158,7 +158,7 @@ def measure_groups(
 
 
 def measure_limits(results: Results, group: str) -> dict[str, float]:
-    """Returns what limited a group's senders, as shares of their active time, over all flows and runs.
+    """Returns the limits of a group's senders, as shares of their active time, over all flows and runs.
 
     The result is empty for transports without limits. The largest share comes first.
     """

@@ -53,7 +53,7 @@ def parts(results: Results, group: str, points: Sequence[Mapping[str, Any]]) -> 
 
 
 def describe(lead: str, reason: str, found: Mapping[str, Sequence[Interval]]) -> str:
-    """A sentence: who is not rated, why, and the means at one point, or the ranges of several."""
+    """Makes a sentence: the unrated calls, the reason, and the means at one point, or the ranges over several."""
     said = {}
     for name, words, unit in PARTS:
         means = [cell.mean for cell in found.get(name, ()) if cell.n]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 MANY = 5
-"""Of more alternatives in one band a sentence names the best and the range; the picture shows each."""
+"""Largest number of alternatives of one band in a sentence. Of more it names the best and gives the range."""
 
 FEW = 3
 """Largest number of means that a sentence lists; of more it gives the range."""
@@ -68,7 +68,7 @@ TELLING = (
 def judge_comparison(
     found: Sequence[MeasureLine], axis: str, group: str, results: Results, key: str = ""
 ) -> Answer:
-    """Which alternatives are good, fair and poor for the group that is compared, and which is best.
+    """Lists the alternatives that are good, fair and poor for the compared group, and the best one.
 
     The first measure that is defined decides: the opinion score of calls, the frames of a video that could be shown,
     the packets that other flows miss. Files and pages have a completion time, endless data a goodput.
@@ -296,7 +296,7 @@ def _judge_group(name: str, kind: str, results: Results, why: Callable[[str], st
 def _judge_rated(
     name: str, scale: Scale, cell: Interval, results: Results, why: Callable[[str], str]
 ) -> _Faring:
-    """How a group with bands fares."""
+    """Rates a group that has bands."""
     delays = {name: measures.delay(name).compute(results).interval()} if scale.measure == "missed" else {}
     if late := _late(delays):
         return _Faring(
@@ -332,7 +332,7 @@ def _or_worst(mean: float) -> float:
 
 
 MOST_PARTICIPANTS = 8
-"""Of a call of more participants, sentences count those in each band."""
+"""Largest number of participants that are described singly; of more, sentences count those in each band."""
 
 
 def _judge_call(call: conference.Call, results: Results, why: Callable[[str], str]) -> _Faring:
@@ -452,11 +452,11 @@ def judge_points(
 
 
 def _spread(measure: str, name: str, unit: str, cells: Cells, comparing: Comparing | None) -> list[str]:
-    """Whether points are alike, or by how much the largest exceeds the smallest; nothing after one run."""
+    """Whether points are alike, or the difference of the largest and the smallest; empty after one run."""
     if comparing is None or len(cells) < 2:
         return []
     least, most = (choose(cells, key=lambda one: cells[one].mean) for choose in (min, max))
-    # The two were picked out of all pairs: the level makes up for that (Bonferroni).
+    # These two are chosen from all pairs, so the level is corrected (Bonferroni).
     level = 1 - 0.05 / (len(cells) * (len(cells) - 1) / 2)
     apart = comparing(
         measure, most if most != least else next(one for one in cells if one != least), least, level
@@ -693,7 +693,7 @@ def _try(scale: Scale, cells: Sequence[Interval]) -> str:
 
 
 def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: str) -> str:
-    """Which alternative is best and by how much, paired by seed; which are alike, and which are undecided."""
+    """Names the best alternative and its lead, paired by seed, then those that are alike, and those undecided."""
     is_less = line.measure.better == "lower"
     ranked = sorted(cells, key=lambda label: cells[label].mean if is_less else -cells[label].mean)
     first, second = ranked[:2]
@@ -705,7 +705,7 @@ def _best(line: MeasureLine, cells: Cells, varied: VariedAxis, name: str, unit: 
     limit = f"differences count from {line.relevance.find(line.measure)}"
 
     def much(label: Any) -> str:
-        # How far a value is ahead is a positive number, for delays too.
+        # A lead is a positive number, for delays too.
         apart = ahead[label].turned() if is_less else ahead[label]
         by = apart.difference
         if by.is_identical:
@@ -761,7 +761,7 @@ def _describe_other_groups(found: Sequence[MeasureLine], varied: VariedAxis) -> 
         if group == varied.group or line.measure.id != wanted or len(cells) < 2:
             continue
         most, least = max(cells, key=lambda one: cells[one].mean), min(cells, key=lambda one: cells[one].mean)
-        # The two were picked out of all pairs: the level makes up for that (Bonferroni).
+        # These two are chosen from all pairs, so the level is corrected (Bonferroni).
         pairs = len(cells) * (len(cells) - 1) / 2
         apart = line.contrast(varied.axis, most, least, 1 - 0.05 / pairs)
         told = _compare_extremes(apart, f"most {varied.describe(most)}, least {varied.describe(least)}")
@@ -775,7 +775,7 @@ def _describe_other_groups(found: Sequence[MeasureLine], varied: VariedAxis) -> 
 
 
 def _compare_extremes(apart: Contrast, ends: str) -> str:
-    """How the largest of several values compares with the smallest, in words; `ends` names the two."""
+    """Compares the largest of several values with the smallest, in words; `ends` names the two."""
     one = apart.difference
     if one.n < 2:
         return "alike in this one run" if apart.is_little else f"{ends}, in this one run"
@@ -851,7 +851,7 @@ def _picture(scale: Scale, cells: Mapping[str, Interval]) -> Picture:
 
 
 def subject(group: str, scale: Scale, results: Results, *, named: bool = True) -> str:
-    """Who is good, fair or poor, with the verb: "The call is", "The 21 calls of voice are"."""
+    """The rated flows with the verb: "The call is", "The 21 calls of voice are"."""
     flows = results.rows("flows").only(group=group)
     counts = sorted({len(part["flow"].unique()) for part in flows.parted("run")})
     nouns = {"mos": "call", "session-mos": "session", "decodable": "video", "responsiveness": "ping"}
@@ -897,7 +897,7 @@ ONE_RUN = "One run does not show how sure this is. Try `-n 10`."
 
 
 def _sure(results: Results) -> str:
-    """How sure means are."""
+    """Confidence of the means, in words."""
     n = len(set(results.provenance.seeds))
     return ONE_RUN if n < 2 else f"Means over {n} runs, each with its 95 % interval."
 

@@ -1,6 +1,6 @@
-"""Questions of a scenario: how precise a grid is to be (`sweep`), and at which values conditions hold (`find`).
+"""Questions on a scenario: grids of a wanted precision (`sweep`), and values at which conditions hold (`find`).
 
-How measures, conditions and varied keys are written in a line of text is in `wording`.
+`wording` parses measures, conditions and varied keys.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HOMES = {
     "find": "finding",
     "sweep": "sweeping",
 }
-"""Which module has what: each is imported when it is first asked for."""
+"""Module of each name; modules are imported on first access."""
 
 
 def __getattr__(name: str) -> Any:

@@ -56,10 +56,10 @@ def crossing(
     last: float,
     unit: float,
 ) -> tuple[Numbers, Numbers]:
-    """Where a falling curve crosses zero, as a distribution.
+    """Estimates the zero crossing of a falling curve, as a distribution.
 
     Args:
-        places: Where the values were measured, in order.
+        places: Places of the measurements, in order.
         values: The values at each place, one or more.
         deviation: Standard deviation of the noise, above 0.
         first: The least place of the crossing.

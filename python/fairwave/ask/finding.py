@@ -68,7 +68,7 @@ class Tested:
 
     @property
     def runs(self) -> int:
-        """How many runs there are of this value."""
+        """Number of runs of this value."""
         return max(one.n + one.undefined for one in self.intervals)
 
 
@@ -141,7 +141,7 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the conditions hold at some value, at none, or whether that is open."""
+        """Whether the conditions hold at some value, at none, or whether this is open."""
         if self.regions:
             return "holds"
         return "open" if any(one.verdict == "open" for one in self.tested) else "fails"
@@ -153,7 +153,7 @@ class Answer:
 
     @property
     def is_everywhere(self) -> bool:
-        """Whether the conditions hold at both ends and nothing that was tried between them fails or is open."""
+        """Whether the conditions hold at both ends, and no value between them fails or is open."""
         return all(one.verdict == "holds" for one in self.tested)
 
     @property
@@ -179,7 +179,7 @@ class Answer:
 
     @property
     def monotone(self) -> bool:
-        """Whether nothing speaks against measures that rise or fall throughout."""
+        """Whether all data are compatible with measures that rise or fall throughout."""
         return not any("throughout" in remark for remark in self.remarks)
 
     def __str__(self) -> str:
@@ -217,7 +217,7 @@ class Answer:
         return f"{conditions} {'holds' if alone else 'hold together'} nowhere on {whole}"
 
     def _nearest(self) -> list[str]:
-        """Where each condition holds by itself, or comes nearest to it."""
+        """Describes the values at which each single condition holds, or comes nearest to it."""
         found = []
         for place, one in enumerate(self.conditions):
             alone = [tested.value for tested in self.tested if tested.verdicts[place] == "holds"]
@@ -371,7 +371,7 @@ def baseline_of(
     """The runs of the baseline; none if no condition compares with one.
 
     Raises:
-        AskError: A condition needs a baseline and there is none, or the baseline lacks the flow group or link.
+        AskError: A condition needs a missing baseline, or the baseline lacks the flow group or link.
     """
     from fairwave.ask.wording import measure
     from fairwave.runs.grid import Grid
@@ -547,7 +547,7 @@ def find(
     runner = _Runner(
         _unrecorded(scenario), key, each, seed, threads, keep if keep is not None else Memory(), tell, wanted, baseline
     )  # fmt: skip
-    # A baseline that does not fit, and ends that make no sense, are refused before anything else is run.
+    # An unsuitable baseline and meaningless ends are refused before any other run.
     baseline_of(wanted, baseline, [seed], threads=threads, keep=runner.keep)
     for end in (0, len(each) - 1):
         runner.point(end)
@@ -561,7 +561,7 @@ def find(
     ]  # fmt: skip
     for trial in trials:
         search(trial)
-    # A search leaves values that the searches before it have not seen.
+    # The previous searches have not seen all values that this search tried.
     for _ in range(ROUNDS if len(trials) > 1 else 0):
         before = runs.total
         for trial in trials:

@@ -124,7 +124,7 @@ def judge(
         return Requirement(str(wanted), "fails", found, alternative, interval=cell)
     counts = relevance.find(wanted.of.measure)
     enough = runs_to_decide(cell, [wanted.line])
-    # A share counts from the value itself, which a difference from a baseline does not show.
+    # A share refers to the value itself, which a difference from a baseline does not show.
     least = 0.0 if counts.is_share and wanted.has_baseline else counts.difference(cell.mean, wanted.line)
     if max(cell.high - wanted.line, wanted.line - cell.low) < least:
         what = "Difference" if wanted.has_baseline else "Mean"

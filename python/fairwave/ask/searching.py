@@ -205,7 +205,7 @@ class Search:
         return found
 
     def brackets(self, settled: Mapping[int, int]) -> list[Bracket]:
-        """Where the condition begins or ceases to hold, by the values that are settled."""
+        """Returns the brackets in which the condition begins or ceases to hold, from the settled values."""
         order = sorted(settled)
         sure = [step for step in order if settled[step]]
         if not sure:
@@ -320,7 +320,7 @@ class Search:
         return {step: OF_SIGN[sign] for step, sign in found.items()}
 
     def next_runs(self) -> dict[int, int]:
-        """Which steps get how many more runs; empty when the search has ended."""
+        """Returns the number of further runs for each step; empty when the search has ended."""
         settled = self.settled()
         brackets = self.brackets(settled)
         found: dict[int, int] = {}
@@ -381,7 +381,7 @@ class Search:
         step = max(near, key=lambda one: abs(near[one]))
         factor = t_quantile(1 - 2 * self._risk, self.noise(self.tried)[1] + 1)
         size = len(self.runs.at.get(step, ()))
-        # A mean between others is a guess, so a quarter in its favour.
+        # A mean between others is a guess, so it gets the benefit of a quarter.
         is_likely = factor * deviation <= 1.25 * abs(near[step]) * math.sqrt(self.most)
         return [step] if size < self.most and is_likely else []
 
@@ -397,7 +397,7 @@ class Search:
         return abs(self.mean(step)) + own / math.sqrt(len(self.margin(step))) >= reach
 
     def enough(self) -> int | None:
-        """The `most` with which a search probably settles all that is open; None where 1000 may not."""
+        """The `most` with which a search probably settles all open values; None if 1000 may not be enough."""
         from fairwave.answers.bands import MORE
 
         brackets = self.brackets(self.settled())
@@ -477,7 +477,7 @@ def _choose_neighbour(trial: Search) -> int | None:
     means = [sign * trial.mean(step) for step in order]
     at = int(np.nanargmax(means))
     deviation, _ = trial.noise(order)
-    # Noise alone makes some value the best.
+    # Noise alone makes one value the best.
     apart = 2 * deviation * math.sqrt(2 / len(trial.margin(order[at])))
     if at in {0, len(order) - 1} or means[at] <= max(means[0], means[-1]) + apart:
         return None

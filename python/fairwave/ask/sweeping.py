@@ -1,4 +1,4 @@
-"""A grid that replicates each point until it is precise enough.
+"""Runs a grid and replicates each point until it is precise enough.
 
 Every point begins with the same few seeds. If the half width of a measure's 95 % interval is still too large, more
 seeds follow: the number that the spread so far makes likely to suffice, but at most twice the current number. The
@@ -78,7 +78,7 @@ class Sweep:
 
     @property
     def short(self) -> list[Cell]:
-        """Cells that the cap kept from the precision that was asked for."""
+        """Cells that missed the requested precision because of the cap."""
         return [cell for cell in self.cells if not cell.reached]
 
     def table(
@@ -194,7 +194,7 @@ def sweep(
     check_runs(math.prod(len(labels) for labels in grid.axes.values()) * n, scenario.native, seed)
     points = [Point(point.labels, prepared(point.scenario)) for point in grid.points()]
     kept = keep if keep is not None else Memory()
-    # A measure that is asked for twice is one measure: its samples count once.
+    # A measure that is named twice is one measure: its samples count once.
     asked = list({one.text: one for one in [*shown, *(goal.of for goal in goals)]}.values())
     runs: dict[int, list[Tables]] = {i: [] for i in range(len(points))}
     values: dict[tuple[int, str], list[float | None]] = {

@@ -1,4 +1,4 @@
-"""How questions are written in a line of text.
+"""Parses questions that are written in a line of text.
 
 - a measure: `mos.voice` (of a flow group), `mos` (of all flows), `utilisation.r1>r2` (of a link direction);
 - a precision: `mos.voice:±0.05` (half width of the 95 % interval, in the measure's unit), `goodput.files:±2%` (of
@@ -63,7 +63,7 @@ class MeasureRequest:
 
 @dataclass(frozen=True)
 class Precision:
-    """How narrow a measure's interval is to become.
+    """The precision that a measure's interval must reach.
 
     Attributes:
         of: The measure.
@@ -103,7 +103,7 @@ class Condition:
 
     @property
     def direction(self) -> float:
-        """1 where more is better for the condition, −1 where less is."""
+        """1 if more is better for the condition, −1 if less is."""
         return 1.0 if self.sign.startswith(">") else -1.0
 
     @property
@@ -123,7 +123,7 @@ class Condition:
 
     @property
     def line(self) -> float:
-        """What `beyond` is compared with."""
+        """Value with which `beyond` is compared."""
         return 0.0 if self.is_share else self.bound
 
     def __str__(self) -> str:
@@ -139,7 +139,7 @@ def measure(text: str, scenario: Scenario | None = None) -> MeasureRequest:
 
     Args:
         text: As `mos.voice`.
-        scenario: Where its flow group or link must exist, when given.
+        scenario: The scenario that must have the flow group or link, when given.
 
     Raises:
         AskError: There is no such measure, group or link.
@@ -189,7 +189,7 @@ def precision(text: str, scenario: Scenario | None = None) -> Precision:
     """Reads a precision.
 
     Raises:
-        AskError: It is none.
+        AskError: It is not a precision.
     """
     found = re.fullmatch(r"\s*(.+?)\s*:\s*(?:±|\+-|\+/-)?\s*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\s*", text)
     if not found or not float(found[2]) > 0:
@@ -204,7 +204,7 @@ def condition(text: str, scenario: Scenario | None = None) -> Condition:
     """Reads a condition.
 
     Raises:
-        AskError: It is none, or in another unit than the measure's.
+        AskError: It is not a condition, or has another unit than the measure.
     """
     found = parts(text)
     of = measure(found[1], scenario)
@@ -236,10 +236,10 @@ def bounded(of: MeasureRequest, sign: Sign, bound: float, unit: str) -> Conditio
 
 
 def parts(text: str) -> re.Match[str]:
-    """Takes a condition apart: measure, sign; `baseline` with sign, number and unit; or number and unit.
+    """Splits a condition: measure, sign; `baseline` with sign, number and unit; or number and unit.
 
     Raises:
-        AskError: It is none.
+        AskError: It is not a condition.
     """
     number = rf"(-?{NUMBER})\s*(\S*)"
     beside = rf"(baseline)(?:\s*([-+−])\s*({NUMBER})\s*(\S*))?"
@@ -326,10 +326,10 @@ def variation(text: str, option: str = "--vary") -> tuple[str, dict[Label, Any]]
 
 
 def check_key(key: str, option: str = "--vary") -> None:
-    """Refuses a key, or several that are tied by commas, that name nothing or one key twice.
+    """Rejects a key, or several that are tied by commas, with an empty name or with a repeated key.
 
     Raises:
-        AskError: It is none.
+        AskError: It is not a valid key.
     """
     from fairwave.runs.axes import tied
 
@@ -378,7 +378,7 @@ def steps(text: str) -> list[Label]:
     """Reads a range to search: whole numbers each, quantities in `FINENESS` equal steps, from less to more.
 
     Raises:
-        AskError: It is none.
+        AskError: It is not a range.
     """
     ends = text.split("..")
     found = [re.fullmatch(r"\s*(-?\d*\.?\d+)\s*([A-Za-z/]*)\s*", end) for end in ends]

@@ -217,7 +217,7 @@ def _stopped() -> str:
 
 
 def _kept() -> str:
-    """Whether anything is kept of work that did not come to its end."""
+    """Describes the stored part of interrupted work, if any."""
     folders = sys.modules.get("fairwave.folders")
     kept = folders.keeps() if folders is not None else None
     if kept is None:

@@ -908,7 +908,7 @@ def new(
     begin(kind, name, folder, rust=rust, checkout=checkout)
 
 
-# Commands of the packages above this one: each entry point is an application of typer's.
+# Commands of the packages above this one: each entry point is a typer application.
 for _entry in offered("fairwave.commands").values():
     app.registered_commands += _entry.load().registered_commands
 app.registered_commands.sort(key=lambda one: PANELS.index(str(one.rich_help_panel)))

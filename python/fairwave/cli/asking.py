@@ -84,7 +84,7 @@ def sweep_grid(
     wanted = requiring.conditions(require, junit, read, has_baseline=baseline is not None)
     goals = [precision(one, read) for one in until]
     shown = [measure(one, read) for one in show] + _named(measures, read)
-    # The verdict needs them, whatever else is shown.
+    # The verdict needs them, even if they are not shown.
     telling = _usual(read)
     asked = [one.text for one in [*(goal.of for goal in goals), *shown]]
     axes = {key: {label: sets(key, value) for label, value in values.items()} for key, values in varied}
@@ -176,7 +176,7 @@ def _verdict(read: Scenario, found: Sweep, varied: Sequence[tuple[str, Any]], re
             by_measure.setdefault(cell.measure.id, {})[label] = cell
 
     def comparing(measure: str, one: Any, other: Any, level: float) -> Contrast:
-        # The seeds of all points begin with the same ones; one point may have more.
+        # All points share the first seeds; some points may have more.
         first, second = (by_measure[measure][label] for label in (one, other))
         both = min(len(first.samples), len(second.samples))
         return contrast(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 AXIS = "transport"
 
 FOLDER = Path("out/compare")
-"""Where a comparison is left that names no folder; the next one replaces it."""
+"""Default folder of a comparison; the next comparison replaces it."""
 
 
 @dataclass(frozen=True)
@@ -273,10 +273,10 @@ def for_all_calls(changes: Mapping[str, Any], group: str, heard: Any) -> dict[st
 def _choose_call(
     pages: Any, base: Scenario, group: str, speech: Path | None, asked: Alternatives, points: Sequence[Point]
 ) -> tuple[Any, list[str]]:
-    """The call that is to be heard; or why there is none.
+    """Returns the call for playback, or the reason why there is none.
 
     Raises:
-        BadInputError: The recording that was asked for cannot be used.
+        BadInputError: The requested recording cannot be used.
     """
     if group not in groups(base) or kind(groups(base)[group]) not in {"voice", "recording", "media"}:
         return None, []
@@ -291,7 +291,7 @@ def _choose_call(
 
 
 def write_tables(results: Results, found: list[MeasureLine], axis: str, folder: Path, scenario: str) -> None:
-    """Leaves the tables without a page, all or nothing."""
+    """Writes the tables without a page, all or nothing."""
     from fairwave.answers.lines import write_comparison
     from fairwave.staging import staging
 

@@ -59,7 +59,7 @@ def made(
 
 
 def show(doubted: Doubt | None) -> None:
-    """Which defaults would change the verdict, then every alternative."""
+    """Prints the defaults that would change the verdict, then every alternative."""
     if doubted is None:
         return
     from fairwave.doubting import HEADS

@@ -82,7 +82,7 @@ def show_fit(
 
 
 def _check_varied(vary: list[str]) -> None:
-    """Refuses alternatives of the bottleneck that no link can have, before a fit of minutes is made for them."""
+    """Rejects impossible alternatives of the bottleneck, before a fit that takes minutes."""
     from fairwave import ScenarioError
 
     for written, (key, values) in zip(vary, variations(vary, "--vary"), strict=True):

@@ -118,7 +118,7 @@ def check_varied(keys: Sequence[str], option: str, settings: Sequence[str]) -> N
 
 
 def run_place(cluster: str | None) -> AbstractContextManager[None]:
-    """Where runs are made: by a cluster's workers, or here."""
+    """Context in which runs are made: by a cluster's workers, or on this machine."""
     if cluster is None:
         return nullcontext()
     import re
@@ -134,7 +134,7 @@ def run_place(cluster: str | None) -> AbstractContextManager[None]:
 
 
 def kept(out: Path | None) -> Keep:
-    """Where runs are kept: in the folder of results, so that the same command goes on from them; else in memory."""
+    """Store of runs: in the folder of results, so that the same command can resume; else in memory."""
     from fairwave.cli import console
     from fairwave.runs.memory import Memory
 
@@ -200,7 +200,7 @@ def seeds(first: int, count: int) -> range:
 
 
 def threads_or_all(threads: int | None) -> int | None:
-    """How many runs at once."""
+    """Number of concurrent runs."""
     return None if threads is None else positive("--threads", threads)
 
 
@@ -252,7 +252,7 @@ def media_group(read: Scenario, wanted: str | None = None) -> str:
 
 
 def measure_names(given: Sequence[str], read: Scenario) -> list[str]:
-    """The measures that `--measures` names, in order: `mos`, `loss.voice` or `all`, with commas between them.
+    """Returns the measures of `--measures`, in order: `mos`, `loss.voice` or `all`, separated by commas.
 
     Raises:
         BadInputError: No measure or flow group has such a name; the message lists them.

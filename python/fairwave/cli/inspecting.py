@@ -249,7 +249,7 @@ def ratings(read: Scenario) -> dict[str, str]:
 
 
 SPEECH_RATE = "32 kb/s"
-"""Of Opus in a media session that names none."""
+"""Default rate of Opus in a media session."""
 
 
 def speech_rate(traffic: object) -> str:
@@ -280,7 +280,7 @@ def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe_hosts(hosts: dict[str, Any]) -> str:
-    """How far sending hosts are from being in step."""
+    """Describes the deviations of sending hosts from being in step."""
     said = [
         f"clocks within ±{hosts['clock_skew_ppm']:g} ppm" if hosts["clock_skew_ppm"] else "",
         f"packets leave up to {hosts['send_jitter_s'] * 1e3:g} ms late" if hosts["send_jitter_s"] else "",

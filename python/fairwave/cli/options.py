@@ -22,7 +22,7 @@ Options = TypeVar("Options", RunOptions, CheckOptions)
 
 
 def examples(*lines: str) -> str:
-    """Examples beneath a command's help, one a line."""
+    """Examples below a command's help, one per line."""
     return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
 
 

@@ -29,10 +29,10 @@ FOLDER_OPTIONS = (
     "--flow", "--out", "--overwrite", "--measures", "--json", "--style", "--figures", "--require", "--junit",
     "--relevant", "--page", "--no-page", "--laws",
 )  # fmt: skip
-"""Options of `compare` that folders take; the others are about runs that are made."""
+"""Options of `compare` that folders accept; the others concern new runs."""
 
 ALTERNATIVE_OPTIONS = ("--over", "--vary", "--speech", "--playout", "--audio", "--no-audio")
-"""Options of `compare` that only alternatives of one scenario take."""
+"""Options of `compare` for alternatives of one scenario only."""
 
 MOST = 12
 """Largest number of alternatives: more could not be distinguished."""
@@ -139,7 +139,7 @@ def compare_scenarios(
     yes: bool,
     given: Sequence[str],
 ) -> None:
-    """Runs scenarios under the same seeds and compares them; the later ones may not be worse than the first."""
+    """Runs scenarios under the same seeds and compares them; the later ones must not be worse than the first."""
     from fairwave.ask.wording import measure
     from fairwave.cli.input import affordable, measure_names, scenario
     from fairwave.cli.requiring import conditions
@@ -212,7 +212,7 @@ def _compare(
             raise BadInputError(f"--measures: {error.args[0]}") from None
         return saved, whole, parts, group, found
 
-    # Mistakes in saved runs are named before a folder is made; runs are kept in the folder.
+    # Mistakes in saved runs are reported before a folder is made; runs are stored in the folder.
     ready = None if is_run else _read_gated(lambda: read(results_of(None)), where)
     with (
         drawn_as(asked.style, asked.figures, pages, folder),
@@ -440,7 +440,7 @@ def _made_by(saved: Mapping[str, Results]) -> str:
 
 
 def _versions(saved: Mapping[str, Results]) -> list[str]:
-    """A remark where versions differ: a difference may then come from fairwave itself."""
+    """Adds a remark if versions differ: a difference may then come from fairwave itself."""
     if len({one.provenance.version for one in saved.values()}) < 2:
         return []
     return [f"Made by different versions ({_made_by(saved)}): differences may come from that."]

@@ -31,7 +31,7 @@ def show_replay(
     select: str | None,
     json: bool,
 ) -> None:
-    """Lists the flows of a capture, and writes a scenario or a pattern of loss if that is asked for."""
+    """Lists the flows of a capture, and writes a scenario or a pattern of loss on request."""
     from fairwave import patterns, replay
 
     if out and not rate:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 REMEDY = "add --baseline old.toml, or use `fairwave compare old.toml new.toml`"
-"""What to write if a condition needs a baseline."""
+"""Remedy if a condition needs a baseline."""
 
 
 def conditions(

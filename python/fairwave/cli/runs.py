@@ -179,7 +179,7 @@ def _run(options: RunOptions, asked: _Request) -> None:
 
 
 def _left(out: Path | None, page: Path | None, *, audio: bool) -> list[str]:
-    """Where page and tables are."""
+    """Describes where page and tables are."""
     if out is None:
         return []
     at = f"page{' with audio' if audio else ''}: {page}   " if page else ""
@@ -197,7 +197,7 @@ def _recorded(read: Scenario, record: list[str], clips: list[str]) -> Scenario:
 
 
 def timed(read: Scenario, names: Sequence[str]) -> Scenario:
-    """The scenario that measures the round trips that are asked for: of the groups that are named, or of all."""
+    """Returns the scenario with the round trips that the measures need: of the named groups, or of all."""
     from fairwave.measuring.remarks import ROUND_TRIPS
 
     asked = {one.partition(".")[::2] for one in names if one.partition(".")[0] in ROUND_TRIPS}

@@ -82,7 +82,7 @@ OPTIONS = (
     ("--laws", "--law", "--plugin", "--include"),
     ("--quiet", "-q", "--silent"),
 )
-"""Options that other commands or tools use for one task; the first that the command has is suggested."""
+"""Options that other tools use for the same task; the first one that the command has is suggested."""
 
 
 def refuse(error: Exception, words: Sequence[str]) -> int | None:

@@ -38,7 +38,7 @@ POSITIVE: Limits = (0.0, math.inf)
 RATIO: Limits = (0.0, 1.0)
 PERCENT: Limits = (0.0, 100.0)
 MOS: Limits = (1.0, 4.5)
-"""ITU-T G.107 Annex B: the opinion scores that a rating comes to."""
+"""Opinion scores that result from ratings (ITU-T G.107 Annex B)."""
 R: Limits = (0.0, 129.0)
 """ITU-T G.107 and, for wideband calls, G.107.1."""
 
@@ -139,7 +139,7 @@ class Measure:
         columns |= {axis: _or_none(found[axis], right) for axis in self.axes}
         columns |= {"seed": runs["seed"].take(left)}
         value = np.concatenate([found["value"].numbers, [np.nan]])[right]
-        # A definition may divide nothing by nothing: whatever is not a number is not defined.
+        # A definition may divide zero by zero: NaN means undefined.
         columns |= {"value": Column(value, ~np.isnan(value))}
         return Measured(self, (*results.axes, *self.axes), Table(columns))
 
@@ -295,6 +295,6 @@ def mean(values: Numbers) -> float:
 
 
 def share(part: Numbers, whole: Numbers, scale: float = 1.0) -> float:
-    """Sum over sum; not defined when the whole is nothing."""
+    """Sum over sum; not defined when the whole is zero."""
     of = total(whole)
     return total(part) / of * scale if of > 0 else math.nan

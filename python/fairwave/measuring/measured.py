@@ -56,7 +56,7 @@ class Measured:
         return [None if math.isnan(one) else one for one in self.rows.numbers("value").tolist()]
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The numbers for whatever reads Arrow's streams (pandas, polars, DuckDB, pyarrow), without copying."""
+        """The numbers for readers of Arrow's streams (pandas, polars, DuckDB, pyarrow), without copying."""
         return self.frame.__arrow_c_stream__(requested_schema)
 
     def _repr_html_(self) -> str:
@@ -85,7 +85,7 @@ class Measured:
         return Measured(self.measure, self.axes, rows)
 
     def drop_axes(self, *axes: str) -> Measured:
-        """The same without these axes, which must each be down to one label.
+        """The same without these axes, each of which must have one label left.
 
         Raises:
             ValueError: An axis still has several labels.

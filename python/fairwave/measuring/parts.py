@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """To which part each row of a table belongs.
+    """Assignment of the rows of a table to parts.
 
     Attributes:
         of_row: The number of the part of each row, from 0.
-        count: How many parts there are.
+        count: Number of parts.
     """
 
     of_row: NDArray[np.int64]
@@ -39,7 +39,7 @@ class Parts:
         return self._sum(np.where(np.isnan(values), 0.0, values))
 
     def number(self, rows: Mask) -> Numbers:
-        """How many of these rows each part has."""
+        """Number of these rows in each part."""
         return self._sum(rows.astype(float))
 
     def mean(self, values: Numbers) -> Numbers:
@@ -84,7 +84,7 @@ NO_RUNS: RunNumbers = (np.zeros(0, dtype=np.int64), np.zeros(0))
 
 
 def reduce_runs(rows: Table, value: PartValues) -> RunNumbers:
-    """A number for each run that has rows; kept with the table."""
+    """A number for each run that has rows; cached with the table."""
 
     def make(rows: Table) -> RunNumbers:
         parts, first = parted(rows, "run")

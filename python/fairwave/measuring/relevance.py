@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fairwave.measuring.statistics import Interval
 
 Outcome = Literal["higher", "lower", "alike", "undecided"]
-"""How one value compares with another."""
+"""Result of the comparison of two values."""
 
 
 @dataclass(frozen=True)
@@ -255,10 +255,10 @@ def _amount(name: str, text: str, row: RelevanceRow, unit: str) -> Relevant:
 
 
 def outcome(difference: Interval, relevant: float) -> Outcome:
-    """How the first of two values compares with the second, by the interval of their difference.
+    """Compares the first of two values with the second, by the interval of their difference.
 
     Args:
-        difference: Of the two, paired.
+        difference: Paired difference of the two.
         relevant: The smallest difference that counts, in the same unit; with 0 any difference counts.
     """
     if difference.n < 2:
@@ -288,12 +288,12 @@ class Contrast:
 
     @property
     def outcome(self) -> Outcome:
-        """How the first compares with the second."""
+        """Result of the comparison of the first with the second."""
         return outcome(self.difference, self.counts)
 
     @property
     def is_little(self) -> bool:
-        """Whether the mean difference does not count, whatever its interval."""
+        """Whether the mean difference does not count, regardless of its interval."""
         return abs(self.difference.mean) < self.counts or self.difference.mean == 0
 
     def turned(self) -> Contrast:
@@ -317,7 +317,7 @@ def contrast(ours: ArrayLike, theirs: ArrayLike, relevant: Relevant, level: floa
 
 
 def note(named: Mapping[str, str]) -> str:
-    """The sentence beneath a table; empty without measures."""
+    """The sentence below a table; empty without measures."""
     if not named:
         return ""
     listed = ", ".join(f"{name} {words}" for name, words in named.items())

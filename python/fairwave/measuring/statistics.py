@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LEVEL = 0.95
-"""Confidence level wherever none is named."""
+"""Default confidence level."""
 
 ROUNDING = 1e-12
 """Samples that differ by less than this share of the largest are equal apart from rounding."""
@@ -187,7 +187,7 @@ def means_with_ends(
     skewness = (1 + FEW / n) * skewness + (LONG_TAIL / n if has_long_tail else 0.0)
     kt = 2 / 3 * np.abs(skewness) / math.sqrt(n) * t
     curved = kt > TINY
-    # Beyond e^50 the limit holds anyway.
+    # Beyond e^50 the limit applies anyway.
     grown = np.where(curved, np.expm1(np.minimum(kt, 50.0)) / np.where(curved, kt, 1.0), 1.0)
     longer = np.minimum(grown, MOST_EXTENDED) * t * error
     shorter = (1 - MOST_SHORTENED * np.minimum(grown - 1, 1.0)) * t * error

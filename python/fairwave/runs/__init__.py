@@ -1,1 +1,1 @@
-"""Runs: a grid of points, each under the same seeds, on all cores, kept as they end."""
+"""Runs: a grid of points, each under the same seeds, on all cores. Completed runs are stored immediately."""

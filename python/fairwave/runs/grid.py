@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave.tables import Tables
 
 IN_STEP: Overrides = {"clock-skew": "0 ppm", "send-jitter": "0 s"}
-"""What `hosts` is when all are in step, as under the preset `ns2`, which the papers' studies start from."""
+"""Table `hosts` of hosts in step, as under the preset `ns2`, the basis of the papers' studies."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Grid:
         from fairwave.scenario_files import prepared
 
         first = seeds[0] if seeds else 1
-        # Before points are made: a million labels on each of two axes are too many to be looked at.
+        # Checked before points are made: a million labels on each of two axes are too many points.
         check_runs(math.prod(len(labels) for labels in self.axes.values()), self.base.native, first)
         points = [Point(point.labels, prepared(point.scenario)) for point in self.points()]
         if points:

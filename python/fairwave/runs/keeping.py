@@ -1,4 +1,4 @@
-"""Where finished runs are kept, so that they need not be made again."""
+"""Store of completed runs, so that they need not be made again."""
 
 from __future__ import annotations
 
@@ -126,11 +126,11 @@ class Folder:
     def put_several(
         self, runs: Sequence[tuple[str, int, Tables]], packed_runs: Sequence[bytes | None]
     ) -> None:
-        """Keeps several runs, in one step.
+        """Stores several runs, in one step.
 
         Args:
             runs: Scenario, seed and tables of each.
-            packed_runs: What `packed` makes of the tables of each, or None.
+            packed_runs: The result of `packed` for the tables of each, or None.
 
         Raises:
             OSError: The folder cannot be written.
@@ -229,7 +229,7 @@ class Folder:
             self._open = connect(self._file)
 
     def _can_mend(self, reason: str) -> bool:
-        """Mends the file that is read, once; whether that succeeded."""
+        """Repairs the open file, once, and returns whether that succeeded."""
         if self._is_mended:
             return False
         self._is_mended = True

@@ -1,4 +1,4 @@
-"""Finished runs that are kept for the life of the process."""
+"""Store of completed runs for the lifetime of the process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Keep(Protocol):
-    """Where finished runs are kept."""
+    """Store of completed runs."""
 
     def get(self, scenario: str, seed: int) -> Tables | None:
         """The run's tables, if they are here."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave.tables import Tables
 
     Progress = Callable[[float, int], None]
-    """Told how many runs are done, of how many. Runs that are under way count by the simulated time that has passed."""
+    """Called with the numbers of completed and of all runs. Runs in progress count by their simulated time."""
 
     Job = tuple[_native.Scenario, int]
     Runner = Callable[
@@ -60,7 +60,7 @@ def native(
     pack: bool = False,
 ) -> Iterator[RunBatch]:
     """The runner that simulates on this machine; `pack` also makes the stored form of each run."""
-    # More than the simulator ever uses; a number that it can read.
+    # The limit is more than the simulator ever uses, and a number that it can read.
     batch = _native.Batch(jobs, None if threads is None else min(threads, MOST_THREADS), tell, pack)
     while (several := batch.several()) is not None:
         yield RunBatch.from_raw(*several)
@@ -71,7 +71,7 @@ _runner: ContextVar[Runner] = ContextVar("runner", default=native)
 
 @contextmanager
 def runs_made_by(runner: Runner) -> Iterator[None]:
-    """Has all runs that are asked for within the block made by another runner than this machine's cores."""
+    """Makes all runs within the block with another runner than this machine's cores."""
     before = _runner.set(runner)
     try:
         yield

@@ -51,7 +51,7 @@ class RunBatch:
 
     @classmethod
     def from_run(cls, job: int, raw: RawTables) -> RunBatch:
-        """A run that was handed over alone."""
+        """A batch of a single run."""
         tables = tables_.tables(raw)
         ends = {name: np.array([0, table.num_rows]) for name, table in tables.items()}
         return cls([job], tables, ends, [None])

@@ -117,7 +117,7 @@ def connect(file: Path) -> sqlite3.Connection:
     """Opens a file, which must be closed."""
     connection = sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
     try:
-        # A process that is killed loses nothing by this; a machine that loses its power may lose runs.
+        # If the process is killed, nothing is lost. If the machine loses power, runs may be lost.
         connection.execute("pragma synchronous = off")
         connection.execute("pragma cell_size_check = on")
     except sqlite3.DatabaseError:
@@ -158,7 +158,7 @@ def replace(file: Path, version: str, rows: Iterable[Row] = ()) -> int:
     try:
         with closing(connect(made)) as connection:
             (count,) = connection.execute("select count(*) from runs").fetchone()
-        # A journal of the other file must not be taken for one of this.
+        # A journal of the old file must not be applied to the new one.
         for journal in file.parent.glob(f"{file.name}-*"):
             journal.unlink()
         made.replace(file)
@@ -190,7 +190,7 @@ def _written(file: Path, version: str, rows: Iterable[Row]) -> Path:
 
 
 JOURNALS = ("-journal", "-wal", "-shm")
-"""How SQLite names the files next to a database."""
+"""Suffixes of SQLite's files next to a database."""
 
 CODES = {
     "database or disk is full": errno.ENOSPC,
@@ -228,7 +228,7 @@ def damage(file: Path, version: str) -> str | None:
 
 
 def salvaged(file: Path, version: str) -> Iterator[Row]:
-    """The rows of a damaged file that are whole: from both ends, as far as it can be read; rows may come twice."""
+    """The intact rows of a damaged file, read from both ends as far as possible; rows may come twice."""
     for order in ("asc", "desc"):
         with suppress(*DAMAGE_OF_ROWS), closing(connect(file)) as connection:
             for row in connection.execute(

@@ -206,10 +206,10 @@ def _unknown(name: str, group: str | None) -> str:
 
 
 def find(name: str, group: str | None = None) -> Measure:
-    """The measure of that name.
+    """Returns the measure with this name.
 
     Raises:
-        KeyError: There is none; the message lists them.
+        KeyError: There is no such measure; the message lists the names.
     """
     if name not in STANDARD:
         raise KeyError(_unknown(name, group))

@@ -50,7 +50,7 @@ def index(group: str | None = None, reading: Reading = "delay", threshold_s: flo
 
     Args:
         group: Name of the flow group; all flows when None.
-        reading: What *timely* means.
+        reading: Definition of *timely*.
         threshold_s: The threshold in seconds; the scenario's first when None.
     """
     title = name_of(f"index ({_describe_reading(reading)})", group)
@@ -199,7 +199,7 @@ def _part(part: Part) -> PartValues:
 
     def value(rows: Table, parts: Parts) -> Numbers:
         sent = rows.numbers("units_sent")
-        # Flows that sent nothing have none.
+        # Flows that sent nothing have no share.
         return parts.mean(
             np.divide(rows.numbers(part), sent, out=np.full(len(sent), math.nan), where=sent > 0)
         )
