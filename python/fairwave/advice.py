@@ -27,7 +27,7 @@ NS2_WINDOW = 64
 """The receiver's window under the presets of ns-2, segments; under others it never limits."""
 
 SLACK = 1.02
-"""Loads above a link's rate by less than this are not worth a word."""
+"""Loads up to this multiple of a link's rate are not reported as overload."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +288,7 @@ def _check_bottlenecks(scenario: Scenario, plan: dict[str, Any], links: dict[str
 
 
 def _bottlenecks(scenario: Scenario, plan: dict[str, Any]) -> set[str]:
-    """Link directions that are to be bottlenecks: between a preset's routers, or with a discipline by name."""
+    """Link directions intended as bottlenecks: between a preset's routers, or with an explicit discipline."""
     table = scenario.to_dict()
     if "topology" in table:
         hosts = {flow[end] for flow in plan["flows"] for end in ("from", "to")}

@@ -147,7 +147,7 @@ def qlog(
 
 
 def _spelled(scenario: Scenario, flows: Sequence[str], seed: int) -> list[str]:
-    """Flows by number: of a group that is named as a whole, each."""
+    """Expands flows to their numbers; the name of a group stands for all its flows."""
     known = [str(flow["name"]) for flow in scenario.plan(seed)["flows"]]
     spelled: list[str] = []
     for one in flows:

@@ -34,7 +34,7 @@ PATIENCE = 30.0
 """Time limit for the scheduler's first reply, and then for its first worker, in seconds."""
 
 CLOSING = 5.0
-"""Seconds that the end of the connection may take."""
+"""Time limit for closing the connection, in seconds."""
 
 AHEAD = 3
 """Tasks per worker thread that are submitted ahead: enough to keep it busy, few enough to cancel."""

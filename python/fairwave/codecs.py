@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     pass
 
 DEFAULT = "g711"
-"""The codec of a call that names none."""
+"""Default codec of calls."""
 
 CONCEALMENT = "appendix-i"
 """Default concealment of receivers."""
@@ -156,7 +156,7 @@ def markdown() -> str:
 
 
 def _robustness(one: Codec) -> str:
-    """The table's cell of Bpl."""
+    """Table cell of Bpl."""
     if one.bpl is None:
         return "†"
     if one.determined:

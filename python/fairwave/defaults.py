@@ -1,6 +1,6 @@
 """Defaults that a scenario uses: the systems that have them, and the values of other systems.
 
-Only defaults that matter for the scenario are listed: those of its transports, traffic and playout buffers, and of
+Only defaults that matter for the scenario are listed: defaults of its transports, traffic and playout buffers, and of
 queues that can hold packets. A value that the scenario sets is not a default.
 """
 
@@ -204,7 +204,7 @@ TRAFFIC: Mapping[str, tuple[Known, ...]] = {
         Known("traffic.video", "camera", "VP8, 1280 × 720, 30 frames/s, up to 2.5 Mb/s", "libwebrtc"),
     ),
 }  # fmt: skip
-"""Kind of traffic to the keys that matter for how its flows fare."""
+"""For each kind of traffic, the keys that affect its quality."""
 
 
 def used_defaults(scenario: Scenario, seed: int = 1) -> list[Default]:
@@ -327,7 +327,7 @@ def _left_out(known: Known, flows: Sequence[Mapping[str, Any]]) -> Iterator[Defa
 
 
 def _list_queues(scenario: Scenario, plan: Mapping[str, Any]) -> Iterator[Default]:
-    """Queues by default of links on which packets wait."""
+    """Lists the default queues of links on which packets wait."""
     table = scenario.to_dict()
     expanded = scenario.expand_preset().to_dict() if "topology" in table else table
     busy = _busy(scenario, plan)

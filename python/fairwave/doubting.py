@@ -33,7 +33,7 @@ AS_IT_IS = "as it is"
 """Its first label."""
 
 PLAIN = ("completion", "video-rate", "goodput")
-"""Measures of groups that no measure with bands describes, the first that is defined."""
+"""Measures for groups without bands; the first defined one counts."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Effect:
 
     @property
     def _gaps_differ(self) -> bool:
-        """Whether gaps or freezes hold the mean below good with one of the two values only."""
+        """Whether gaps or freezes limit the mean to *fair* with only one of the two values."""
         return isinstance(self.before, Held) != isinstance(self.after, Held)
 
     def describe(self) -> str:
@@ -154,7 +154,7 @@ class Doubt:
         )
 
     def sentences(self) -> list[str]:
-        """Each default that would change the verdict; or that none does."""
+        """Sentences about the defaults that would change the verdict, or that none does."""
         if not self.trials:
             return ["This scenario uses no default that has a plausible alternative."]
         doubted = {one.default.name for one in self.trials}

@@ -1,4 +1,4 @@
-"""Packages that fairwave does without until they are needed, and the extras that install them."""
+"""Optional packages, imported only when needed, and the extras that install them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BRING = {
     "sklearn": "explore",
     "topohub": "network",
 }
-"""Optional package to the smallest extra that brings it."""
+"""Smallest extra with each optional package."""
 
 
 class MissingExtraError(UserError, ImportError):
@@ -76,7 +76,7 @@ CARRIED = {
     "network": ("jinja2", "matplotlib", "networkx", "polars", "pyarrow", "scipy"),
     "studies": ("jinja2", "matplotlib", "polars", "pyarrow", "scipy"),
 }
-"""Extra to the packages that it brings."""
+"""Packages that each extra installs."""
 
 
 def need_all(what: str, extra: str) -> None:
@@ -97,7 +97,7 @@ def need_all(what: str, extra: str) -> None:
 
 
 def is_there(package: str) -> bool:
-    """Whether a package is installed, which is found without importing it."""
+    """Whether a package is installed; does not import it."""
     from importlib.util import find_spec
 
     try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 MOST = 4_000_000
-"""Fairwave looks at this many bytes of a file at most."""
+"""Largest number of bytes that are read to recognise a file."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def _has(pattern: str) -> Callable[[bytes], object]:
 
 
 def _json(pattern: str) -> Callable[[bytes], object]:
-    """Recognises JSON that has a pattern somewhere."""
+    """Recognises JSON that contains a pattern."""
     found = _has(pattern)
     return lambda data: data.lstrip(b"\xef\xbb\xbf\x1e \t\r\n")[:1] in {b"{", b"["} and found(data)
 

@@ -1,4 +1,4 @@
-"""Flow groups as a scenario's file has them."""
+"""Flow groups of a scenario's file."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ def is_clip(flow: dict[str, Any]) -> bool:
 
 
 def written_playout(flow: dict[str, Any]) -> Any:
-    """The playout buffer that a flow group's table names; none for the language's default."""
+    """The playout buffer in a flow group's table; None for the language's default."""
     written = flow.get("playout")
     return {"strategy": written} if isinstance(written, str) else written

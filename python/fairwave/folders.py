@@ -175,7 +175,7 @@ def _way(kind: str) -> str:
 
 
 def _refuse_foreign(folder: Path, way: str) -> None:
-    """Refuses a folder with files under our names that are not ours."""
+    """Refuses a folder with other files under fairwave's file names."""
     page, tables = folder / PAGE, folder / "runs.parquet"
     foreign = [page] if page.is_file() and not _is_ours(page) else []
     noted = (folder / NOTE).exists() or (folder / "provenance.json").exists()

@@ -68,7 +68,7 @@ class ForeignKind:
 
 
 DIGITS = 40
-"""Digits of a number that no program writes more of: 17 suffice for a float, 39 for 128 bits."""
+"""Largest number of digits that programs write: 17 suffice for a float, 39 for 128 bits."""
 
 KINDS: dict[str, ForeignKind] = {
     "scenario": ForeignKind(
@@ -146,7 +146,7 @@ KINDS: dict[str, ForeignKind] = {
     "key": ForeignKind("a key", "write the key in the first line", 4_096),
     "style": ForeignKind("a style sheet", "write the keys of matplotlib's rcParams", 100_000),
 }  # fmt: skip
-"""Every kind of file that fairwave takes from others, with its limits."""
+"""Every kind of file from other sources that fairwave reads, with its limits."""
 
 LANGUAGES = frozenset({"scenario", "network", "topology", "demands"})
 """Kinds with the errors of the scenario language, which give places in the user's text."""
@@ -431,7 +431,7 @@ _OF_TOML = re.compile(
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 PART = 1 << 20
-"""Bytes of a text that are looked at together."""
+"""Bytes of a text that are processed at once."""
 
 
 def _strip_strings(data: bytes) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairwave.tables import Table
 
 BEGIN = datetime(2000, 1, 1, tzinfo=timezone.utc)
-"""When a run begins."""
+"""Time stamp of the beginning of a run."""
 
 Report = dict[str, Any]
 """One dictionary of webrtc-stats."""
@@ -54,16 +54,16 @@ NAMES = {
 """Members whose name does not follow from the column's name."""
 
 MOMENTS = ("last_packet_received_s", "estimated_playout_s")
-"""Columns that are moments: members in milliseconds since 1970."""
+"""Columns with times: members in milliseconds since 1970."""
 
 VIDEO_ONLY = (
     "frame", "freeze", "pause", "key_frames", "pli", "fir", "huge", "total_inter", "total_squared",
     "total_freezes", "total_pauses", "quality",
 )  # fmt: skip
-"""Beginnings of columns that only pictures have."""
+"""Prefixes of columns for pictures only."""
 
 AUDIO_ONLY = ("concealed", "concealment", "silent", "inserted", "removed", "total_samples")
-"""Beginnings of columns that only speech has."""
+"""Prefixes of columns for speech only."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _is_present(value: Any) -> bool:
 
 
 def _report(row: Mapping[str, Any], kind: str, prefix: str, skip: str = "") -> Report:
-    """The dictionary of a stream: members that its kind has and that are there."""
+    """The dictionary of a stream: its present members that apply to its kind."""
     audio = row["stream"] == "audio"
     others = VIDEO_ONLY if audio else AUDIO_ONLY
     media = "audio" if audio else "video"
@@ -214,7 +214,7 @@ def reports(results: Results) -> list[Session]:
 
 
 def internals(sessions: list[Session]) -> dict[str, Any]:
-    """A dump of `chrome://webrtc-internals` with two peer connections a session: its sender's and its receiver's."""
+    """A dump of `chrome://webrtc-internals` with two peer connections per session: sender and receiver."""
     connections = {}
     for number, session in enumerate(sessions):
         for end, (side, samples) in enumerate((("sender", session.sender), ("receiver", session.receiver))):
@@ -233,7 +233,7 @@ def internals(sessions: list[Session]) -> dict[str, Any]:
 
 
 def _series(samples: list[Stats]) -> dict[str, Any]:
-    """Every member of every report as a series, as the dump has them: values as text of a JSON list."""
+    """Converts every member of every report to a series, as in the dump: values as text of a JSON list."""
     values: dict[tuple[str, str], list[Any]] = {}
     kinds: dict[str, str] = {}
     times: dict[str, list[float]] = {}

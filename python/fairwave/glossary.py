@@ -14,7 +14,7 @@ ENTRY = re.compile(
     r"- \*\*(?P<term>[^*]+)\*\*(?P<measures>(?:, `[\w-]+`)*)(?: \((?P<unit>[^)]+)\))?: "
     r"(?P<sentence>[^*].*?\.) \*Source: (?P<source>[^*]+)\.\*"
 )
-"""A line of the page."""
+"""Pattern of a line of the page."""
 
 
 @dataclass(frozen=True)

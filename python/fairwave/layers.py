@@ -41,7 +41,7 @@ def studies() -> list[str]:
 
 
 def folder(study: str) -> Path | None:
-    """The folder of a study's package; None if it is no package of files."""
+    """The folder of a study's package; None if the package has no folder."""
     spec = find_spec(offered("fairwave.studies")[study].module)
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 

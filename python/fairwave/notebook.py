@@ -38,7 +38,7 @@ def is_notebook() -> bool:
 
 @contextmanager
 def progress(given: Progress | None) -> Iterator[Progress | None]:
-    """The receiver of progress: the caller's function, else a bar in a notebook, else none."""
+    """Returns the receiver of progress: the caller's function, else a bar in a notebook, else None."""
     if given is not None or not is_notebook():
         yield given
         return
@@ -65,7 +65,7 @@ def progress(given: Progress | None) -> Iterator[Progress | None]:
 
 @dataclass(frozen=True)
 class PageView:
-    """A page that a notebook shows within itself.
+    """A page that a notebook can display.
 
     Attributes:
         path: The page's file.

@@ -42,7 +42,7 @@ WORDS = {0x6B21: False, 0x6B20: True, 0x007F: False, 0x0081: True}
 """G.192 words of a frame or a bit, with True for lost."""
 
 BYTES = {word & 0xFF: lost for word, lost in WORDS.items()}
-"""The same of the byte-oriented format."""
+"""The same for the byte-oriented format."""
 
 LINE = 80
 """Packets per line of text."""
@@ -120,7 +120,7 @@ def _parsed(data: bytes, name: str) -> Pattern:
 
 
 def _g191(data: bytes) -> Pattern | None:
-    """A pattern of G.191, or none."""
+    """Reads a pattern of G.191; None if the data are not one."""
     for kind, known in (("<u2", WORDS), ("u1", BYTES)):
         if len(data) % np.dtype(kind).itemsize:
             continue
@@ -186,12 +186,12 @@ def _column(each: Iterable[list[str]], name: str) -> bytes:
 
 
 def as_text(lost: Pattern) -> str:
-    """One character for each packet, as the loss model `pattern` has it."""
+    """One character for each packet, as in the loss model `pattern`."""
     return np.where(np.asarray(lost, bool), "1", "0").astype("S1").tobytes().decode()
 
 
 def write(path: str | Path, lost: Pattern | Sequence[bool]) -> Path:
-    """Writes a pattern in the format that the file's name asks for: `.csv`, `.g192`, `.byte`, anything else text."""
+    """Writes a pattern in the format of the file's extension: `.csv`, `.g192`, `.byte`, text for any other."""
     where, values = Path(path), np.asarray(lost, bool)
     kind = where.suffix.lower()
     if kind == ".csv":
@@ -282,7 +282,7 @@ def wilson(share: float, n: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def runs(lost: Pattern, of: bool = True) -> NDArray[np.int64]:
-    """Lengths of the runs of packets lost in a row, or of those that arrived in a row, in their order."""
+    """Lengths of the runs of lost packets, or of arrived packets, in order."""
     edges = np.flatnonzero(
         np.diff(np.concatenate([[False], np.asarray(lost, bool) == of, [False]]).astype(np.int8))
     )
@@ -324,7 +324,7 @@ class Summary:
 
 
 def summary(lost: Pattern) -> Summary:
-    """Counts a pattern's losses, its runs, and fits Gilbert's model."""
+    """Counts a pattern's losses and runs, and fits Gilbert's model."""
     lengths, counts = np.unique(runs(lost), return_counts=True)
     arrived = runs(lost, of=False)
     gaps = (float(arrived.mean()), float(np.median(arrived)), int(arrived.max())) if arrived.size else None

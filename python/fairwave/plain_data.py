@@ -25,7 +25,7 @@ def as_json(table: Mapping[str, Any], what: str, *, indent: int | None = None) -
 
 
 def _number(value: Any) -> Any:
-    """The number that an object of NumPy is."""
+    """Converts a NumPy scalar to a number."""
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         return value.item()
     raise TypeError(f"{value!r:.60} is of the type {type(value).__name__}")
@@ -41,7 +41,7 @@ def as_plain(value: Any) -> Any:
 
 
 def inline(value: Any) -> str:
-    """A value as TOML has it in one line."""
+    """A value as one line of TOML."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {inline(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):

@@ -33,7 +33,7 @@ OBSERVATION = (
     "held",
     "silence",
 )
-"""Names of the ten numbers that a policy sees, in order."""
+"""Names of the ten inputs of a policy, in order."""
 
 STEERS = {"rate": "policy", "window": "tcp/policy"}
 """Law that applies the policy, for each quantity that a policy can steer."""

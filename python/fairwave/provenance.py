@@ -25,7 +25,7 @@ METADATA_KEY = b"fairwave"
 
 
 class MixedProvenanceWarning(UserWarning):
-    """Results of different versions or different scenarios are put together."""
+    """Results of different versions or different scenarios are merged."""
 
 
 @dataclass(frozen=True)

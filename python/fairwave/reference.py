@@ -147,7 +147,7 @@ def entries(name: str) -> list[Entry]:
 
 
 def _titled(name: str) -> list[Entry]:
-    """Measures by the titles of fairwave's tables, and terms of the glossary by any of their names."""
+    """Finds measures by the titles of fairwave's tables, and terms of the glossary by any of their names."""
     from fairwave import glossary
     from fairwave.ask.wording import LINKS
     from fairwave.measuring import measures
@@ -238,14 +238,14 @@ def _instead(name: str, wanted: str) -> str:
 
 
 def list_names() -> list[str]:
-    """Every name that can be explained, short forms among them."""
+    """Every name that can be explained, including short forms."""
     each = [name for kind in ONE for name in _names(kind)]
     each += [name for term in _glossary() for name in (term.term, *term.abbreviations)]
     return list(dict.fromkeys([*(name.removeprefix("tcp/") for name in each), *each]))
 
 
 def listed(kind: str) -> list[tuple[str, str]]:
-    """The names of a kind, each with a line about it."""
+    """The names of a kind, each with a one-line description."""
     if kind == "studies":
         return [(name, layers.title(name)) for name in layers.studies()]
     if kind == "codecs":
@@ -327,7 +327,7 @@ def _network(name: str) -> Entry:
 
 
 def _short(value: Any) -> str:
-    """A value as a scenario has it; long lists shortened."""
+    """A value as in a scenario; long lists are abridged."""
     text = inline(value)
     return text if len(text) <= LONG else f"{text[:LONG]} …"
 
@@ -500,7 +500,7 @@ def _default(part: dict[str, Any]) -> str:
 
 
 CURRENT = ("linux", "rfc", "http-archive-2025")
-"""Presets and pages by default: the first that a parameter has."""
+"""Default presets and pages: the first one that a parameter has counts."""
 
 OF_QUEUES = {
     "capacity": (

@@ -147,12 +147,12 @@ class Results:
 
     @property
     def transfers(self) -> pa.Table:
-        """One row per run and file or page, of sources that want them as a whole."""
+        """One row per run and file or page, for sources whose files count only when complete."""
         return self._table("transfers")
 
     @property
     def completions(self) -> pa.Table:
-        """One row per run and group of such: how many were completed, and how long they took."""
+        """One row per run and group of such sources: number of completed files, and completion times."""
         return self._table("completions")
 
     @property
@@ -457,7 +457,7 @@ class Results:
             The folder.
 
         Raises:
-            fairwave.folders.FolderTakenError: `out` is a file, or lies in one.
+            fairwave.folders.FolderTakenError: `out` is a file, or is inside a file.
         """
         from fairwave.folders import check_folder
 
@@ -485,7 +485,7 @@ class Results:
 
         Raises:
             FileNotFoundError: The folder holds no results.
-            fairwave.DamagedResultsError: A table is missing or is not as it was written.
+            fairwave.DamagedResultsError: A table is missing or has changed since it was written.
         """
         return _loaded(Path(folder))
 

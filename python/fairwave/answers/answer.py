@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 ADVICE = re.compile(r"[Tt]ry `-n (\d+)`")
-"""Matches a request for more runs within an answer."""
+"""Matches advice to make more runs."""
 
 OF_FOLDERS = "folder"
 """The axis of a comparison of saved runs."""
 
 LIVE = "A live run cannot be repeated: simulate it, `fairwave run SCENARIO -n {0}`"
 SAVED = "Make each folder again with `-n {0}`"
-"""Advice on how to get more live runs, or more runs that are saved in folders."""
+"""Advice on how to get more real-time runs, or more runs that are saved in folders."""
 
 
 def more_runs_by(how: str, text: str) -> str:
@@ -65,7 +65,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Picture:
-    """Means before the bands of their scale."""
+    """Means in front of the bands of their scale."""
 
     scale: Scale
     marks: Sequence[Mark]
@@ -111,7 +111,7 @@ class Answer:
     left_out: Sequence[str] = ()
 
     def with_more_runs_by(self, how: str) -> Answer:
-        """Returns the same answer for results that `-n` cannot extend; `how` explains how to get `{0}` runs."""
+        """Returns a copy for results that `-n` cannot extend; `how` explains how to get `{0}` runs."""
         sentences = [more_runs_by(how, one) for one in self.sentences]
         return replace(self, sentences=sentences, sure=more_runs_by(how, self.sure))
 

@@ -7,7 +7,7 @@ without a rating has no band (`fairwave.answers.unrated_calls`).
 
 Other streams: ITU-T G.1010 requires a loss of less than 1 % for video, and of less than 3 % for voice. Delay counts
 too: above 150 ms one way (ITU-T G.114), such a stream is fair at best. For frames that are not shown, fairwave defines
-its own bound: more than one frozen frame in 25 is *poor*. This is one frame per second of a film at 25 frames per
+this bound: more than one frozen frame in 25 is *poor*. This is one frame per second of a film at 25 frames per
 second.
 """
 
@@ -30,7 +30,7 @@ UNDECIDED = "undecided"
 """The word for a mean whose interval touches several bands. It is not a band and is counted separately."""
 
 WORDS = (*TONES, UNDECIDED)
-"""The bands from the best to the worst, and the word for none of them."""
+"""The bands from best to worst, and the word for an undecided mean."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Scale:
     Attributes:
         measure: Id of the measure.
         name: Its name next to a picture.
-        says: Sentence with a mean; {} is replaced by the number.
+        says: Sentence about a mean; {} is replaced by the number.
         unit: Its unit, empty for a plain number.
         ends: Lower and upper end of the picture's scale.
         good: Bound of the good band.
@@ -78,7 +78,7 @@ class Scale:
         return "fair" if sign * value >= sign * self.poor else "poor"
 
     def classify_mean(self, mean: Interval) -> str:
-        """The band of a mean alone; fair at best if the mean is held."""
+        """The band of a mean alone; fair at best if the mean is `Held`."""
         found = self.band(mean.mean)
         return "fair" if found == "good" and isinstance(mean, Held) else found
 
@@ -112,7 +112,7 @@ class Scale:
         return list(zip(names, (0.0, first, second), (first, second, 100.0), strict=True))
 
     def key(self) -> list[tuple[str, str]]:
-        """The bands best first, each with its bounds in words."""
+        """The bands, best first, each with its bounds in words."""
         unit = f" {self.unit}" if self.unit else ""
         good, poor = f"{self.good:{self._form}}", f"{self.poor:{self._form}}"
         if self.higher:
@@ -127,7 +127,7 @@ class Scale:
 
 
 def describe_bands(bands: Sequence[str], runs: int) -> str:
-    """Bands, best first, as a sentence has them: "good", or "undecided after 2 runs: poor to good"."""
+    """Bands, best first, in the wording of a sentence: "good", or "undecided after 2 runs: poor to good"."""
     return bands[0] if len(bands) == 1 else f"undecided after {runs} runs: {bands[-1]} to {bands[0]}"
 
 

@@ -100,7 +100,7 @@ LEAST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Received:
-    """What one participant received from another: means over runs. NaN if there was nothing to measure.
+    """Quality at one participant of another's streams: means over runs. NaN if there was nothing to measure.
 
     Attributes:
         receiver: The receiving participant.
@@ -110,13 +110,13 @@ class Received:
         speech: MOS of the speech.
         picture: MOS of the pictures: the worst of camera and screen.
         height: Height of the pictures, pixels.
-        silence_s: Seconds in which speech was missing for long enough that its concealment had faded to silence.
+        silence_s: Seconds without speech after the end of concealment.
         without_s: Seconds without a new picture while the camera was on.
         longest_s: The longest period without a new picture, seconds.
         switches_per_min: Changes of layer or size per minute.
-        uplink: Share of the time in which the sender's path to the server limited the picture; NaN without a server.
+        uplink: Share of the time that the sender's path to the server limited the picture; NaN without a server.
         path: The same for the path to the receiver.
-        left_out: Share of the time in which the server did not forward the camera, because others spoke later.
+        left_out: Share of the time that the server did not forward the camera, because others spoke later.
     """
 
     receiver: str
@@ -159,7 +159,7 @@ def _parts(results: Results, table: str) -> dict[str, Table]:
 
 
 def _limited(part: Table | None) -> tuple[float, float]:
-    """Shares of the time in which bandwidth, or another cause, limited the cameras of a session."""
+    """Shares of the time that bandwidth, or another cause, limited the cameras of a session."""
     if part is None:
         return math.nan, math.nan
     part = part.take(np.isin(np.array(part["stream"].to_list()), CAMERAS))
@@ -216,7 +216,7 @@ def matrices(
 ) -> list[tuple[str, list[str], list[list[str]], str]]:
     """Returns the quality matrix of each call, with the limits of each pair: title, heads, rows and caption of tables.
 
-    A row is a receiver, a column a sender. Calls whose flow groups are `left_out` have no tables.
+    A row is a receiver, a column a sender. Calls with flow groups in `left_out` have no tables.
     """
     tables = []
     for call in find_calls(results):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fairwave.results import Results
 
 RATINGS = frozenset({"conversation-mos", "session-mos", "mos"})
-"""The measures of calls and sessions whose bands such events limit to *fair*."""
+"""Measures of calls and sessions that such events limit to *fair*."""
 
 FROZEN_S = 1.0
 """A picture that is frozen for longer is not good."""

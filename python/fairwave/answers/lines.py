@@ -1,4 +1,4 @@
-"""A comparison of a few alternatives, line by line: each measure across them, and which of them are best."""
+"""A comparison of a few alternatives, line by line: each measure for all of them, and the best ones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class MeasureLine:
         return marks(self.remarks)
 
     def contrast(self, axis: str, one: Any, other: Any, level: float = LEVEL) -> Contrast:
-        """One alternative compared with another, by their labels."""
+        """Compares two alternatives, given by their labels."""
         ours, theirs = (self.measured.samples(**{axis: label}) for label in (one, other))
         return contrast(ours, theirs, self.relevance.find(self.measure), level)
 

@@ -262,7 +262,7 @@ def asked(results: Results, text: str, group: str | None) -> MeasureRequest:
 
 
 def _check_link(results: Results, name: str) -> None:
-    """Refuses the name of a link direction that no run has."""
+    """Rejects a link direction that is in no run."""
     found = [str(one) for one in results.rows("links")["link"].unique()]
     if name not in found:
         raise LookupError(f"no link direction {name!r} in these runs, which have {naming.shortened(found)}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 LEAST_WAIT_S = 1e-5
-"""Links on which packets wait less, on average, are not worth a line."""
+"""Smallest mean waiting time of a link that is listed, in seconds."""
 
 
 LIMITS = (
@@ -45,11 +45,11 @@ LINKS = (
     ("drop_rate", "dropped %", 100.0, PERCENT),
     ("mean_wait_s", "mean wait, ms", 1e3, POSITIVE),
 )
-"""Columns of the table of links: name, title, factor, and the least and most that it can be."""
+"""Columns of the table of links: name, title, factor, least and greatest value."""
 
 
 BOTH = ("", "there", "back", "together")
-"""Columns of the table that shows a conversation as one thing with two directions."""
+"""Columns of the table that shows a conversation as a whole with two directions."""
 
 
 _BOTH = (

@@ -1,4 +1,4 @@
-"""The statistics of CAKE's tins as `tc -s qdisc` lays them out: a row per statistic, a column per tin."""
+"""Statistics of CAKE's tins in the layout of `tc -s qdisc`: a row per statistic, a column per tin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROWS: tuple[tuple[str, str, float, str], ...] = (
     ("max_len", "max_len", 1.0, "B"),
     ("quantum", "quantum", 1.0, "B"),
 )
-"""Each statistic by the name that `tc` has: column of the table `tins`, factor and unit."""
+"""Each statistic under its name in `tc`: column of the table `tins`, factor and unit."""
 
 ORDER = ("Bulk", "Best Effort", "Video", "Voice")
 """The tins in the order of `tc`."""

@@ -24,7 +24,7 @@ PARTS = (
     ("late-for-playout", "{} of the others late", "%"),
     ("longest-gap", "longest gap {}", "s"),
 )
-"""Measures of a call that need no rating, each with its words and unit."""
+"""Measures of a call that need no rating, each with its wording and unit."""
 
 
 def is_unrated(results: Results, group: str) -> bool:

@@ -145,7 +145,7 @@ class _Faring:
         rank: Sort key; the smaller, the worse.
         describe: Makes the sentences about it.
         word: Its band, or another word for its quality; empty without.
-        value: The mean by which groups without bands are ranked.
+        value: The mean that ranks groups without bands.
         scale: Its bands.
         marks: Its marks in a picture.
     """
@@ -168,13 +168,13 @@ _KINDS = {
     "sessions": "groups of adaptive streams",
     "bulk": "groups of endless data",
 }
-"""Kinds of groups that are ranked among themselves."""
+"""Kinds of groups; each kind has a separate ranking."""
 
 _RANGES = {"files": ("take", "s"), "bulk": ("get", "Mb/s of goodput")}
 """Verb and unit for the range of means of groups without bands."""
 
 TOO_LATE, NOT_RATED = "too late for a conversation", "not rated"
-"""Words for how a group fares that are no bands."""
+"""Words for the quality of a group without a band."""
 
 
 def judge_run(
@@ -317,7 +317,7 @@ def _judge_rated(
 
 
 def _rank(scale: Scale, cell: Interval) -> tuple[float, ...]:
-    """Poor first, and in a band the worst mean first, on the common axis of all pictures."""
+    """Sort key: poor first, and within a band the worst mean first, on the common axis of all pictures."""
     at = scale.locate(cell.mean)
     return (float(2 - ORDER.index(scale.classify_mean(cell))), at if scale.higher else 100 - at)
 
@@ -476,7 +476,7 @@ def _spread(measure: str, name: str, unit: str, cells: Cells, comparing: Compari
 def _summarise_points(
     scale: Scale, cells: Cells, under: Callable[..., str], group: str, results: Results
 ) -> list[str]:
-    """At how many of many points the group is good, fair, poor and undecided, and the best and the worst point."""
+    """Counts the points of each band for many points, and names the best and the worst point."""
     who = subject(group, scale, results, named=False)
     told = listed(counted((scale.word(cell) for cell in cells.values()), "{word} at {count}"))
     first = f"Of {len(cells)} points {who} {told}."

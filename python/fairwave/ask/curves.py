@@ -37,7 +37,7 @@ PARTS = 4
 
 
 def isotonic(means: Numbers, weights: Numbers) -> Numbers:
-    """The curve that never rises nearest to the means, by weighted squares."""
+    """The non-increasing curve nearest to the means, by weighted squares."""
     levels: list[list[float]] = []  # mean, weight, number of means
     for mean, weight in zip(means.tolist(), weights.tolist(), strict=True):
         levels.append([mean, weight, 1])
@@ -107,7 +107,7 @@ def _sigmoid(at: Numbers) -> Numbers:
 
 
 def narrowest(chances: Numbers, share: float, least: int) -> tuple[int, int]:
-    """The narrowest range of bins, `least` or more, that holds this share of the probability: first, and behind."""
+    """The narrowest range of at least `least` bins that contains this share of the probability: first, and end."""
     whole = np.concatenate([[0.0], np.cumsum(chances)])
     for width in range(min(least, len(chances)), len(chances)):
         held = whole[width:] - whole[:-width]

@@ -1,6 +1,6 @@
 """Finds the values at which conditions hold: the question, its answer, and the runs for `fairwave.ask.searching`.
 
-The confidence covers the whole answer, for all values and conditions.
+The confidence covers all values and conditions together.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 WORDS: dict[Verdict, str] = {"holds": "holds", "fails": "fails", "open": "undecided"}
-"""A verdict as tables show it."""
+"""Wording of verdicts in tables."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Tested:
     Attributes:
         value: The value.
         intervals: For each condition, the mean of its measure with the 95 % interval.
-        verdicts: For each condition, whether it holds there, at the confidence of the whole answer. The verdict follows
+        verdicts: For each condition, whether it holds there, at the confidence of the whole search. The verdict follows
             from the runs of this value, or from a monotone curve through all runs between two values.
         seeds: The seeds of its runs.
     """
@@ -114,10 +114,10 @@ class Answer:
         key: The key that was varied; several tied keys are separated by commas.
         conditions: The conditions that must hold together.
         ends: The first and the last value of the range.
-        regions: Regions in which all conditions hold, in order; may be empty.
+        regions: Regions that meet all conditions, in order; may be empty.
         tested: Every value that was tried, in order.
         remarks: Remarks, such as a measure that does not rise or fall throughout, or open values.
-        level: Confidence of the answer as a whole.
+        level: Confidence of all results together.
         runs: Number of runs of the search.
         relevant: For each condition, the smallest difference of its measure that counts.
         enough: Number of runs that probably settles an open value; None if no value is open, or if 1000 may not do.
@@ -316,12 +316,12 @@ class Answer:
 
 
 def together(verdicts: Sequence[Verdict]) -> Verdict:
-    """Conditions together: one that fails decides, then one that is open."""
+    """Combines verdicts: a failing condition decides, then an open one."""
     return "fails" if "fails" in verdicts else "open" if "open" in verdicts else "holds"
 
 
 def _unrecorded(scenario: Scenario) -> Scenario:
-    """The scenario without the series that no measure reads, which cost more than the run."""
+    """The scenario without recorded series, which no measure reads and which cost more than the run."""
     record = scenario.to_dict().get("record", {})
     series = ("goodput", "allotted", "queues", "windows", "window-interval", "units")
     dropped = {f"record.{name}": None for name in series if name in record}
@@ -388,7 +388,7 @@ def baseline_of(
 
 
 ROUNDS = 3
-"""Searches for several conditions are continued so often with the values of the others."""
+"""Number of times that searches for several conditions continue with the values of the others."""
 
 
 @dataclass
@@ -500,7 +500,7 @@ def find(
         n: Runs of each value to begin with, 2 or more. Each run has its seed.
         most: The most runs of a value that is decided by its runs alone. A limit takes five times as many.
         seed: The first seed.
-        level: Confidence of the answer as a whole, in (0, 1).
+        level: Confidence of all results together, in (0, 1).
         threads: Number of threads; all cores when None. Runs use them first, and parts of a run if runs are fewer.
         keep: Store of runs.
         tell: Called from time to time with a description of the current step.

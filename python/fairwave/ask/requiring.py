@@ -1,7 +1,7 @@
 """Requirements: conditions on runs, judged as *holds*, *fails* or *undecided*, for people and for CI.
 
 A condition holds if the whole 95 % interval of the mean meets it, and fails if none of the interval does. Otherwise it
-is undecided, as it is after a single run. A live run cannot be repeated, so its single value is judged.
+is undecided; a single run always is. A live run cannot be repeated, so its single value is judged.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def judge(
         wanted: The condition.
         cell: The mean with its 95 % interval; next to a baseline, the interval of `Condition.beyond`.
         alternative: The alternative that was measured.
-        alone: Judge the value of a single run, as for a live run.
+        alone: Judge the value of a single run, which cannot be repeated.
         relevance: The smallest differences that count; they change the advice, not the bound.
     """
     if cell.n == 0:
@@ -162,7 +162,7 @@ def judge_results(
     Args:
         wanted: The conditions.
         results: The runs.
-        alone: Judge the value of a single run, as for a live run.
+        alone: Judge the value of a single run, which cannot be repeated.
         baseline: Runs with which conditions compare; by default the first point.
         relevance: The smallest differences that count; they change the advice, not the bound.
     """
@@ -242,7 +242,7 @@ def split(texts: Iterable[str], key: str, scenario: Scenario) -> tuple[list[KeyC
 
 
 def amount(label: Any) -> float | None:
-    """A value of a search as a number in base units; none for a text that is no quantity."""
+    """A value of a search as a number in base units; None for a text that is not a quantity."""
     if isinstance(label, (int, float)) and not isinstance(label, bool):
         return float(label)
     found = re.fullmatch(r"\s*(-?\d*\.?\d+(?:e-?\d+)?)\s*([A-Za-z/]*)\s*", str(label))
@@ -304,7 +304,7 @@ NOWHERE = {"fails": "holds nowhere", "open": "is undecided"}
 
 
 def overall(found: Sequence[Requirement]) -> Verdict:
-    """All together: one that fails decides, then one that is undecided."""
+    """Combines verdicts: a failing one decides, then an undecided one."""
     each = {one.verdict for one in found}
     return "fails" if "fails" in each else "undecided" if "undecided" in each else "holds"
 
@@ -332,5 +332,5 @@ def write_junit(path: Path, suite: str, found: Sequence[Requirement]) -> None:
 
 
 def _printable(text: str) -> str:
-    """Text without the control characters that XML does not have."""
+    """Removes the control characters that XML does not allow."""
     return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "�", text)

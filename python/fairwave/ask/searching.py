@@ -54,10 +54,10 @@ NARROW, LEAST = 3, 2
 """Steps to which a limit must be known, and the fewest steps that a curve may claim."""
 
 SURE, CURVE = 0.01, 0.8
-"""Shares of the answer's risk: for a value that is settled by its runs alone, and for the limits."""
+"""Shares of the search's risk: for a value that is settled by its runs alone, and for the limits."""
 
 SUSPECT = 0.01
-"""Risk with which runs of a monotone measure seem to go the wrong way. They get more runs before a curve is laid."""
+"""Risk with which runs of a monotone measure seem to reverse. They get more runs before a curve is fitted."""
 
 Verdict = Literal["holds", "fails", "open"]
 
@@ -66,7 +66,7 @@ OF_SIGN: dict[int, Verdict] = {1: "holds", -1: "fails", 0: "open"}
 
 @dataclass
 class Runs:
-    """The runs of a search: for each step the numbers of its runs. Each number occurs once, so no seed does twice."""
+    """The runs of a search: the run numbers of each step. Each number, and therefore each seed, occurs once."""
 
     at: dict[int, list[int]] = field(default_factory=dict)
     total: int = 0
@@ -161,7 +161,7 @@ class Search:
         return self._values[step]
 
     def margin(self, step: int) -> Numbers:
-        """Margin by which each run with a defined measure meets the condition; below zero if it does not."""
+        """Margins of the condition in all runs with a defined measure; negative if the condition is not met."""
         self.values(step)
         margin = self._margins[step]
         return margin[~np.isnan(margin)]
@@ -283,7 +283,7 @@ class Search:
         return (low if low >= first else first - 1), (high if high <= last else last + 1)
 
     def _outside(self, edge: int, way: int, sign: int) -> list[int]:
-        """Up to two tried steps beyond an edge of a bracket that show how the curve goes on: no nearer to the bound."""
+        """Up to two tried steps beyond an edge of a bracket that show the course of the curve: no nearer to the bound."""
         order = [step for step in self.tried if way * (step - edge) > 0][::way]
         found: list[int] = []
         least = sign * self.mean(edge)
@@ -305,7 +305,7 @@ class Search:
         return 1 - (1 - self.level) * CURVE / (self.conditions * max(len(brackets), 1))
 
     def judged(self) -> dict[int, Verdict]:
-        """Verdict at each step that was tried, at the confidence of the answer."""
+        """Verdict at each step that was tried, at the confidence of the search."""
         found = self.settled()
         brackets = self.brackets(found)
         for one in brackets:
@@ -342,7 +342,7 @@ class Search:
         return bool(np.ptp(values) == 0) and float(values[0]) in self.wanted.of.measure.limits
 
     def _is_constant(self, step: int) -> bool:
-        """Whether all of few runs of a step are at an end of the scale, so that a few more settle it."""
+        """Whether a few runs of a step are all at an end of the scale, so that a few more settle it."""
         return 1 < len(self.margin(step)) < 2 * self.begin and self._is_at_an_end(step)
 
     def _refine_bracket(self, bracket: Bracket, share: float) -> list[int]:
@@ -411,7 +411,7 @@ class Search:
         return next((one for one in MORE if one > self.most and one >= needed), None)
 
     def compared(self, one: int, other: int, level: float) -> Contrast:
-        """The measure at one step compared with another: independent runs, Welch's interval."""
+        """Compares the measure at two steps: independent runs, Welch's interval."""
         ours, theirs = (self.values(step)[~np.isnan(self.values(step))] for step in (one, other))
         means = [float(each.mean()) if len(each) else math.nan for each in (ours, theirs)]
         runs = min(len(ours), len(theirs))

@@ -37,7 +37,7 @@ class AskError(UserError, ValueError):
 
 
 TABLES = ("flow", "link", "topology", "medium", "record", "call", "hosts")
-"""Tables of a scenario, with which its keys begin."""
+"""Tables of a scenario; its keys begin with one of them."""
 
 LINKS = {
     "utilisation": ("utilisation", "utilisation of {}", "%", 100.0),
@@ -76,7 +76,7 @@ class Precision:
     relative: bool = False
 
     def wanted(self, mean: float) -> float:
-        """The half width that is wanted at a mean."""
+        """The wanted half width at a mean."""
         return self.half * abs(mean) if self.relative else self.half
 
     def __str__(self) -> str:
@@ -253,7 +253,7 @@ def parts(text: str) -> re.Match[str]:
 
 
 def _wrong_unit(of: MeasureRequest, form: str, number: float, given: str) -> AskError:
-    """The error of a number in another unit than its measure's, with the number in that unit."""
+    """The error for a number in another unit than its measure's, with the number in that unit."""
     unit = of.measure.unit or "no unit"
     kinds = (kind for kind in (TIMES, RATES, SIZES) if {given, unit} <= set(kind))
     worth = next((kind[given] / kind[unit] for kind in kinds), 1.0)

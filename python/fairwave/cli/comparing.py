@@ -156,7 +156,7 @@ def compare_alternatives(
     relevance: Relevance,
     page: bool = True,
 ) -> None:
-    """Runs, compares, and leaves a page."""
+    """Makes runs, compares them, and writes a page."""
     from fairwave.answers.lines import lines
     from fairwave.answers.verdict import judge_comparison
     from fairwave.ask.requiring import judge_results
@@ -166,7 +166,7 @@ def compare_alternatives(
     from fairwave.runs.grid import Grid
 
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
-    alternatives(over, vary, "any", settings)  # reports mistakes before those of the scenario
+    alternatives(over, vary, "any", settings)  # reports mistakes before the scenario's
     base = scenario(path, settings)
     names = measure_names(measures, base)
     wanted = requiring.conditions(require, junit, base, has_baseline=True)
@@ -252,7 +252,7 @@ def _say(
     remarks: list[str],
     folder: Path,
 ) -> None:
-    """Tells people of the comparison."""
+    """Prints the comparison for people."""
     console.answer(answer)
     _show(base, asked, found, replications)
     shown = f"Page{' with audio' if clips else ''}: {page}   " if page else ""
@@ -309,7 +309,7 @@ def _show(base: Scenario, asked: Alternatives, found: list[MeasureLine], replica
 
 
 def show_lines(title: str, found: Sequence[MeasureLine], replications: int) -> None:
-    """Shows a comparison as a table: measures down, alternatives across."""
+    """Shows a comparison as a table: a row per measure, a column per alternative."""
     from fairwave.answers.labels import spelled
     from fairwave.answers.lines import caption
 

@@ -13,7 +13,7 @@ def _begun(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def _last(names: Iterable[str], incomplete: str) -> list[str]:
-    """Completes the last of several names, which commas join."""
+    """Completes the last of several names that are separated by commas."""
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{one}" for one in _begun(names, last)]
 
@@ -26,7 +26,7 @@ def kinds(incomplete: str) -> list[str]:
 
 
 def new_kinds(incomplete: str) -> list[str]:
-    """Kinds of laws and measures that `fairwave new` begins."""
+    """Kinds of laws and measures for `fairwave new`."""
     from fairwave.laws.skeletons import KINDS
 
     return _begun(KINDS, incomplete)

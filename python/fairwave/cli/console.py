@@ -30,12 +30,12 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters written out: an escape character becomes `\x1b`."""
+    r"""The text with escaped control characters: an escape character becomes `\x1b`."""
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class _Terminal(Console):
-    """A console that shows control characters: every text that it is given comes by here, cells of tables too."""
+    """A console that shows control characters. Every text passes through this class, table cells too."""
 
     def render_str(self, text: str, **how: Any) -> Text:
         return super().render_str(visible(text), **how)
@@ -61,7 +61,7 @@ def say(message: str, *, quiet: bool = False) -> None:
 def table(
     title: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = "", left: bool = False
 ) -> None:
-    """A table on standard output: the first column to the left, numbers to the right unless `left`.
+    """Prints a table on standard output: the first column left-aligned, numbers right-aligned unless `left`.
 
     Cells may carry rich's markup.
     """
@@ -94,7 +94,7 @@ def note(text: str) -> None:
 
 
 def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
-    """Names with a line about each, on standard output."""
+    """Prints names with a line about each, on standard output."""
     shown = Table(show_header=False, box=None, pad_edge=False)
     shown.add_column(no_wrap=True, min_width=12)
     shown.add_column(overflow="fold")
@@ -105,7 +105,7 @@ def pairs(title: str, rows: Sequence[tuple[str, str]]) -> None:
 
 
 def json_text(data: Any) -> str:
-    """A JSON document; numbers that do not exist are null, control characters are written by their numbers."""
+    """A JSON document; NaN and infinities become null, control characters are escaped."""
     text = json.dumps(_finite(data), ensure_ascii=False, indent=2, allow_nan=False)
     return CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 

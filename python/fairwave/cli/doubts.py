@@ -21,7 +21,7 @@ def afforded(
     """Plans the runs of `--doubt`, if requested. Reports their cost, and asks before very many runs.
 
     Raises:
-        BadInputError: The user declines so many runs, or there is no terminal for the question.
+        BadInputError: The user declines this number of runs, or there is no terminal for the question.
     """
     if not doubting:
         affordable(read, replications, seed, yes=yes)

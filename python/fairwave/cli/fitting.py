@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairwave.fitting import Fit, Interval
 
 OWN_KEYS = ("queue", "rate", "delay", "loss")
-"""Keys of `--vary` that mean the fitted bottleneck."""
+"""Keys of `--vary` that refer to the fitted bottleneck."""
 
 
 def show_fit(
@@ -105,7 +105,7 @@ def _link(rate: str) -> Scenario:
 
 
 def _rate(text: str) -> float:
-    """A rate as the language writes it, in bit/s."""
+    """Parses a rate of the scenario language, in bit/s."""
     import fairwave
 
     try:

@@ -58,7 +58,7 @@ def _suggest(path: Path) -> str:
 
 
 def overrides(settings: Sequence[str]) -> dict[str, Any]:
-    """`KEY=VALUE` settings as overrides: a value that TOML understands is taken so, anything else as text."""
+    """Reads `KEY=VALUE` settings as overrides. A value that is valid TOML is parsed, any other is text."""
     found: dict[str, Any] = {}
     for setting in settings:
         path, equals, value = setting.partition("=")
@@ -190,7 +190,7 @@ def positive(name: str, value: int) -> int:
 
 
 def seeds(first: int, count: int) -> range:
-    """The seeds of a command: `count` from `first` on."""
+    """The seeds of a command: `count` seeds starting at `first`."""
     positive("--replications", count)
     if first < 0 or first + count - 1 > LARGEST_SEED:
         raise BadInputError(

@@ -42,7 +42,7 @@ KINDS = (
 """Kinds of names, in the order of the list."""
 
 WHEN_ASKED = ("terms",)
-"""Kinds that `fairwave list` shows only by name: they are long."""
+"""Kinds that `fairwave list` shows only by name, because they are long."""
 
 
 def known_names(kinds: Sequence[str] = KINDS) -> dict[str, list[tuple[str, str]]]:
@@ -151,7 +151,7 @@ def _merge_groups(what: str, said: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_network(path: str) -> bool:
-    """Whether a scenario's file is a network's."""
+    """Whether a scenario's file is a network file."""
     from pathlib import Path
 
     from fairwave.scenario import names_a_topology, text_of

@@ -114,7 +114,7 @@ def unload(
         str, typer.Argument(metavar="NAME", help="As `fairwave kernel list` shows it: fw_gamma.")
     ],
 ) -> None:
-    """Take a controller of ours out of the kernel again; no other is touched."""
+    """Remove a controller of fairwave from the kernel; no other controller is touched."""
     from fairwave.live import kernel
 
     console.say(f"{kernel.unload(name).name}: unloaded")

@@ -13,7 +13,7 @@ from fairwave.errors import BadInputError
 
 
 def open_lab(path: str | None, settings: list[str], out: Path | None) -> None:
-    """Opens the lab on a scenario, or writes the page that opens on it."""
+    """Opens the lab with a scenario, or writes a page that does."""
     if path is None and settings:
         raise BadInputError("--set changes a scenario: name one, for example fairwave lab calls.toml --set …")
     toml = None if path is None else read(path, settings).to_toml()

@@ -302,7 +302,7 @@ def as_data(
     others: Sequence[Alternative],
     rates: dict[str, float],
 ) -> dict[str, Any]:
-    """All of it as one document."""
+    """All results as one document."""
     return {
         "source": line.source, "verdict": verdict.to_dict(), "least_round_trip_s": line.least_trip_s,
         "phases": [one.to_dict() for one in line.numbers()], "rates_bps": rates,
@@ -346,7 +346,7 @@ def say(
     network: Network | None,
     others: Sequence[Alternative],
 ) -> None:
-    """Tells people of it."""
+    """Prints the results for people."""
     from fairwave.answers.answer import Answer
 
     console.answer(Answer(tuple(verdict.sentences)))

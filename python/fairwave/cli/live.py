@@ -122,7 +122,7 @@ def live_scenario(
 
 
 def _save(made: Live, out: Path, read: Scenario) -> None:
-    """Leaves tables and accounts, before anything else is tried with them."""
+    """Writes tables and accounts first, so that later steps cannot lose them."""
     from fairwave.staging import write_text
 
     assert made.results is not None

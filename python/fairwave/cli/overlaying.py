@@ -1,4 +1,4 @@
-"""`fairwave compare out/a out/b`: saved runs laid over each other; `fairwave compare old.toml new.toml`: run first."""
+"""`fairwave compare out/a out/b` compares saved runs; `fairwave compare old.toml new.toml` runs first."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Comparing:
 
 
 def compare_folders(words: Sequence[str], asked: Comparing, given: Sequence[str]) -> None:
-    """Lays saved runs over each other: the page of a comparison."""
+    """Compares saved runs and writes the page of a comparison."""
     for option in given:
         if option not in FOLDER_OPTIONS:
             raise BadInputError(
@@ -184,7 +184,7 @@ def _compare(
     scenarios: Mapping[str, str],
     asked: Comparing,
 ) -> None:
-    """Compares results that have no axis in common: the page, the table, the requirements."""
+    """Compares results without a common axis: the page, the table, the requirements."""
     from fairwave.answers.answer import SAVED, more_runs_by
     from fairwave.answers.lines import as_data, lines
     from fairwave.answers.verdict import judge_comparison

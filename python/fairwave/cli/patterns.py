@@ -1,4 +1,4 @@
-"""`fairwave pattern`, and the captures and patterns that `fairwave run` leaves."""
+"""`fairwave pattern`, and the captures and patterns that `fairwave run` writes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: b
 
 
 def line(law: dict[str, Any]) -> str:
-    """The line of a scenario that has a fitted model."""
+    """The scenario line of a fitted model."""
     return f'loss = {{ model = "gilbert", rate = "{law["rate"] * 100:.6g} %", run = {law["run"]:.6g} }}'
 
 
@@ -98,7 +98,7 @@ def _fit(fit: Gilbert) -> str:
 
 
 def pairs(given: Sequence[str], option: str, example: str) -> list[tuple[str, str]]:
-    """`WHERE=FILE` of an option, taken apart."""
+    """Splits `WHERE=FILE` values of an option."""
     found = []
     for one in given:
         where, equals, file = one.partition("=")
@@ -111,7 +111,7 @@ def pairs(given: Sequence[str], option: str, example: str) -> list[tuple[str, st
 def visible(
     read: Scenario, seed: int, captures: Sequence[tuple[str, str]], patterns: Sequence[tuple[str, str]]
 ) -> None:
-    """Refuses places that the scenario has not, and files that cannot be written, before anything runs.
+    """Refuses places that the scenario does not have, and files that cannot be written, before anything runs.
 
     Raises:
         BadInputError: There is one.
@@ -183,7 +183,7 @@ def look_on(
 
 
 def logged_flows(read: Scenario, seed: int, folder: Path | None, flows: Sequence[str]) -> None:
-    """Refuses flows that the scenario has not, before anything runs.
+    """Refuses flows that the scenario does not have, before anything runs.
 
     Raises:
         BadInputError: There is one, or flows are named and no folder.

@@ -33,7 +33,7 @@ TAKES: dict[object, str] = {
 
 
 class _OtherError(ValueError):
-    """Words that the library of the command line has to read."""
+    """Words that the command-line library has to parse."""
 
 
 def options_of(command: str) -> dict[str, tuple[str, str]]:
@@ -61,7 +61,7 @@ def arguments(words: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
 
 
 def _take(word: str, rest: Iterator[str], options: dict[str, tuple[str, str]], found: dict[str, Any]) -> None:
-    """Reads a word, and of an option its value."""
+    """Parses a word, and the value of an option."""
     if word == "-" or not word.startswith("-"):
         if "scenario" in found:
             raise _OtherError

@@ -18,7 +18,7 @@ class OnceCommand(TyperCommand):
     """A command that refuses a second value of an option that takes one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reads the words of a command line."""
+        """Parses the words of a command line."""
         if not ctx.resilient_parsing:
             _, _, order = self.make_parser(ctx).parse_args(list(args))
             options = [one for one in order if isinstance(one, TyperOption)]

@@ -88,7 +88,7 @@ def show_replay(
 
 
 def _check(rate: str, delay: str, queue: str) -> None:
-    """Refuses a rate, a delay or a queue that no scenario has, before anything is written."""
+    """Refuses an invalid rate, delay or queue, before anything is written."""
     import fairwave
     from fairwave.replay.scenarios import network
 

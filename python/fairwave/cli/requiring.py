@@ -165,7 +165,7 @@ def judge_limits(
 
 
 def seeds_at(answer: Answer, value: Label, most: int) -> list[int]:
-    """The seeds of a search's runs at a value, and new ones until there are `most`."""
+    """The seeds of a search's runs at a value, plus new ones until there are `most`."""
     known = next(list(one.seeds) for one in answer.tested if one.value == value)
     behind = answer.seeds[-1] + 1
     return [*known, *range(behind, behind + max(most - len(known), 0))]
@@ -217,7 +217,7 @@ def settle(
 
 
 def status_of(found: Sequence[Requirement], suite: str, junit: Path | None, *, json: bool) -> int:
-    """Shows requirements and writes them as JUnit XML; their exit status, 0 without any."""
+    """Shows requirements, writes them as JUnit XML, and returns their exit status, 0 without any."""
     if not found:
         return 0
     from fairwave.ask.requiring import STATUS, overall, write_junit

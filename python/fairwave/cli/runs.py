@@ -236,7 +236,7 @@ def show(
     names: Sequence[str] = (),
     only: Sequence[str] = (),
 ) -> None:
-    """Shows the verdict, then tables of groups and links: of the groups in `only`, or of the worst of many."""
+    """Shows the verdict, then tables of groups and links, for the groups in `only` or the worst of many."""
     from fairwave.advice import activities
     from fairwave.answers import conference, fates
     from fairwave.answers.run_tables import (
@@ -308,7 +308,7 @@ def show(
 def _show_call(
     call: Call, by_group: dict[str, list[list[str]]], said: dict[str, list[str]], several: str
 ) -> None:
-    """Shows the measures that `--measures` asks for, a row for each pair, and takes these groups out of `by_group`."""
+    """Shows the measures of `--measures`, a row for each pair, and removes these groups from `by_group`."""
     from fairwave.measuring.remarks import mark_of
 
     ends = {group: f"{one} to the server" for one, group in call.uplinks.items()}
@@ -326,7 +326,7 @@ def _show_call(
 
 
 def run_document(read: Scenario, results: Results, names: Sequence[str] = ()) -> dict[str, Any]:
-    """The same for programs, with every measure."""
+    """The same as data for programs, with every measure."""
     from fairwave.answers import fates
     from fairwave.answers.run_tables import judge_groups, measure_groups, measure_limits
 

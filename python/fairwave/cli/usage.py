@@ -51,7 +51,7 @@ COMMANDS = {
     "doctor": ("diagnose", "status", "env", "environment", "setup", "config", "install"),
     "--version": ("version", "ver", "about"),
 }
-"""Words that users of other tools type, under the command of fairwave that does it."""
+"""Names of other tools' commands, under the equivalent command of fairwave."""
 
 OPTIONS = (
     ("--vary", "--grid", "--over", "--param", "--parameter", "--sweep", "--range"),

@@ -145,7 +145,7 @@ class Measure:
 
 
 def _match_runs(runs: Column, found: Column) -> tuple[Any, NDArray[np.int64]]:
-    """Pairs of a run and a row that was found of it; a run without a value has a row all the same, -1."""
+    """Pairs of a run and its row of the result; -1 for a run without a row."""
     if np.array_equal(runs.values, found.values):
         return slice(None), np.arange(len(runs))
     of_run: dict[Any, list[int]] = {}
@@ -157,7 +157,7 @@ def _match_runs(runs: Column, found: Column) -> tuple[Any, NDArray[np.int64]]:
 
 
 def _or_none(column: Column, rows: NDArray[np.int64]) -> Column:
-    """Some rows of a column; none for the row -1."""
+    """Selects rows of a column; a missing value for the row -1."""
     there = rows >= 0
     if not len(column):
         return Column.from_values([None] * len(rows))

@@ -22,7 +22,7 @@ Overrides may be a function of the point's labels, such as overrides for one tra
 
 
 COLUMNS = ("run", "seed", "scenario", "value", "flow", "group")
-"""Columns of the tables that an axis cannot be called like."""
+"""Columns of the tables, which cannot be names of axes."""
 
 
 EXAMPLE = "{'flow.voice.transport': ['udp', 'tcp/vegas']}"
@@ -39,7 +39,7 @@ def settings(path: str, value: Any) -> dict[str, Any]:
 
 
 def vary(path: str, values: Iterable[Label]) -> dict[Label, dict[str, Any]]:
-    """An axis that sets a path of the scenario, or several that are tied, to each of several values, also its labels.
+    """Makes an axis that sets a path of the scenario, or several tied paths, to each of several values (the labels).
 
     Raises:
         ValueError: A value is given twice.
@@ -81,7 +81,7 @@ def read_axes(over: object, call: str) -> Axes:
 
 
 def key_text(key: object) -> str:
-    """A key as text; several in a tuple or list are tied, as `"flow.a.count,flow.b.count"` is."""
+    """A key as text; several in a tuple or list are tied: `"flow.a.count,flow.b.count"`."""
     return ",".join(map(str, key)) if isinstance(key, (tuple, list)) else str(key)
 
 

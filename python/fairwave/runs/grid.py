@@ -111,7 +111,7 @@ def assemble(points: Sequence[Point], seeds: Sequence[int], runs: Sequence[Table
 
 
 def assemble_runs(made: Sequence[tuple[Point, int]], runs: Sequence[Tables]) -> Results:
-    """Results from the tables that each point and seed left."""
+    """Makes results from the tables of each point and seed."""
     axes = list(made[0][0].labels) if made else []
     rows: dict[str, list[Any]] = {"run": [], **{axis: [] for axis in axes}, "seed": [], "scenario": []}
     hashes = {id(point): point.scenario.hash for point, _ in {id(one[0]): one for one in made}.values()}

@@ -93,7 +93,7 @@ class Folder:
         return made_by if made_by not in {None, self._version} else None
 
     def get(self, scenario: str, seed: int) -> Tables | None:
-        """The run's tables, if they are here and whole."""
+        """The run's tables, if they are stored and intact."""
         if self._open is None and not self._begin_reading():
             return None
         assert self._open is not None
@@ -116,7 +116,7 @@ class Folder:
         return self.get(scenario, seed) if self._can_mend(reason) else None
 
     def put(self, scenario: str, seed: int, tables: Tables) -> None:
-        """Keeps a run, in one step: the run survives the end of this process.
+        """Stores a run, in one step: the run survives the end of this process.
 
         Raises:
             OSError: The folder cannot be written.
@@ -199,7 +199,7 @@ class Folder:
         return self._open is not None
 
     def _begin_writing(self) -> None:
-        """Opens the file for writing: made if it is not there, checked and mended if it is."""
+        """Opens the file for writing: created if missing, otherwise checked and repaired."""
         self._refuse_links()
         self._path.mkdir(parents=True, exist_ok=True)
         if not self._file.is_file():
@@ -220,7 +220,7 @@ class Folder:
         self._is_checked = True
 
     def _refuse_links(self) -> None:
-        """SQLite follows links in the place of its file and of its journals."""
+        """Refuses links, because SQLite follows links in the place of its file and of its journals."""
         for path in (self._path, self._file, *(Path(f"{self._file}{end}") for end in JOURNALS)):
             check_unlinked(path)
 

@@ -13,22 +13,22 @@ class Keep(Protocol):
     """Store of completed runs."""
 
     def get(self, scenario: str, seed: int) -> Tables | None:
-        """The run's tables, if they are here."""
+        """The run's tables, if they are stored."""
 
     def put(self, scenario: str, seed: int, tables: Tables) -> None:
-        """Keeps a run."""
+        """Stores a run."""
 
 
 @dataclass
 class Memory:
-    """Keeps runs for the life of the process."""
+    """Stores runs for the lifetime of the process."""
 
     kept: dict[tuple[str, int], Tables] = field(default_factory=dict)
 
     def get(self, scenario: str, seed: int) -> Tables | None:
-        """The run's tables, if they are here."""
+        """The run's tables, if they are stored."""
         return self.kept.get((scenario, seed))
 
     def put(self, scenario: str, seed: int, tables: Tables) -> None:
-        """Keeps a run."""
+        """Stores a run."""
         self.kept[scenario, seed] = tables

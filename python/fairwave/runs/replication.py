@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 MOST_THREADS: Final = 4096
-"""More threads than this are as many."""
+"""Largest number of threads; more would have no effect."""
 
 
 def check_runs(runs: int, scenario: _native.Scenario, seed: int) -> None:

@@ -45,7 +45,7 @@ class RunBatch:
     def from_raw(
         cls, jobs: Sequence[int], raw: RawTables, counts: Mapping[str, bytes], packed: Sequence[bytes | None]
     ) -> RunBatch:
-        """Runs as the simulator hands them over."""
+        """Wraps runs in the simulator's form."""
         ends = {name: np.cumsum([0, *np.frombuffer(rows, "<i8")]) for name, rows in counts.items()}
         return cls(jobs, tables_.tables(raw), ends, packed)
 
@@ -134,7 +134,7 @@ def _rows(among: RunBatch, name: str, begin: int, end: int) -> slice:
 
 
 def _cut_column(column: Column, rows: slice) -> Column:
-    """Some rows of a column, as if no others had ever been there: only their texts, in order of first appearance."""
+    """Some rows of a column, with only their texts, in order of first appearance."""
     valid = None if column.valid is None else column.valid[rows]
     if valid is not None and valid.all():
         valid = None

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     """Scenario, seed, digest and packed tables."""
 
 PATIENCE = 60.0
-"""Seconds that a process waits for another one that writes to the same file."""
+"""Time that a process waits for another writer of the same file, in seconds."""
 
 CURRENT = {
     "version": "CREATE TABLE version (made_by text not null, digest blob not null)",
@@ -49,7 +49,7 @@ DAMAGE = (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError)
 """Exceptions of reading a damaged file: flipped lengths request too much memory."""
 
 DAMAGE_OF_ROWS = (sqlite3.Error, OverflowError, UnicodeDecodeError)
-"""The same while rows are saved from a damaged file: for want of memory none may be given up."""
+"""The same while rows are rescued from a damaged file, without MemoryError: a lack of memory must not lose rows."""
 
 READ_ONLY = "attempt to write a readonly"
 TROUBLE = (READ_ONLY, "database is locked", "unable to open", "database or disk is full", "disk I/O error")
@@ -114,7 +114,7 @@ def look(file: Path) -> FolderContents:
 
 
 def connect(file: Path) -> sqlite3.Connection:
-    """Opens a file, which must be closed."""
+    """Opens a file. The caller must close the connection."""
     connection = sqlite3.connect(file, timeout=PATIENCE, check_same_thread=False)
     try:
         # If the process is killed, nothing is lost. If the machine loses power, runs may be lost.
@@ -256,7 +256,7 @@ def is_whole(version: str, scenario: object, seed: object, proof: object, data: 
 
 
 FORMAT = "columns"
-"""Begins the head of packed tables."""
+"""Format name at the beginning of packed tables."""
 
 
 def packed(tables: Tables) -> bytes:
@@ -313,5 +313,5 @@ def _unpacked(data: bytes) -> Tables:
 
 
 def on_stderr(line: str) -> None:
-    """A remark for people."""
+    """Prints a remark for people on standard error."""
     sys.stderr.write(f"{line}\n")

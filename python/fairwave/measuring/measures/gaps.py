@@ -41,7 +41,7 @@ def _speech(results: Results) -> Table:
     "silence", "s", POSITIVE, better="lower", rows=_speech, applies=Applies(STREAM, only_above_zero=True)
 )
 def silence(rows: Table, parts: Parts) -> Numbers:
-    """Seconds in which speech was missing for so long that its concealment had faded, mean over calls and sessions.
+    """Seconds without speech after its concealment had faded, mean over calls and sessions.
 
     For a call this is the part of each gap beyond 60 ms (ITU-T G.711 Appendix I); for a media session it is
     `silentConcealedSamples`.

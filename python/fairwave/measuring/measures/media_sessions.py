@@ -37,7 +37,7 @@ def _mean(rows: Table, parts: Parts, streams: tuple[str, ...], column: str) -> N
 def session_mos(rows: Table, parts: Parts) -> Numbers:
     """MOS of the worst stream of a media session: speech by the E-model, pictures by the encoder's quality and freezes.
 
-    A stream of which nothing arrived counts as 1. Of simulcast encodings the best counts. The mean over sessions.
+    A stream without any arrival counts as 1. The best of simulcast encodings counts. The mean over sessions.
     """
     scores = rows.with_columns(
         {"part": Column(parts.of_row), "mos": Column(np.fmax(rows.numbers("mos"), 1.0))}
@@ -77,7 +77,7 @@ def freezes(rows: Table, parts: Parts) -> Numbers:
 
 @measure("without-video", "s", POSITIVE, better="lower", table=TABLE, applies=Applies(STREAM))
 def video_outage(rows: Table, parts: Parts) -> Numbers:
-    """Seconds in which the camera was on and nothing moved: until the first picture, freezes, pauses."""
+    """Seconds without motion while the camera was on: before the first picture, freezes, pauses."""
     return _mean(rows, parts, CAMERAS, "without_s")
 
 
@@ -139,7 +139,7 @@ def lip_sync(rows: Table, parts: Parts) -> Numbers:
 
 @measure("concealed", "%", PERCENT, better="lower", table=TABLE, applies=Applies(STREAM))
 def concealed(rows: Table, parts: Parts) -> Numbers:
-    """Speech that the receiver of a media session made up, in % of what it played, mean over sessions."""
+    """Concealed share of the speech that the receiver of a media session played, in %, mean over sessions."""
     return _mean(rows, parts, SPEECH, "concealed_ratio") * 100
 
 

@@ -24,8 +24,8 @@ def missed(rows: Table, parts: Parts) -> Numbers:
 
     For a call this is the packet loss that the E-model takes. It includes, counted in packets, the time that
     the jitter buffer made up for packets that it still played. For a video it counts packets that were lost
-    or arrived after their frame was shown. For other streams it counts packets that were lost. What had not
-    arrived at the end and is too old to be of use is overdue, and counts in each case.
+    or arrived after their frame was shown. For other streams it counts packets that were lost. A packet that
+    had not arrived at the end and is too old to be of use is overdue, and counts in each case.
     """
     sent, lost = rows.numbers("units_sent"), rows.numbers("units_lost")
     of_call, of_video = (rows.numbers(name) for name in ("missed_ratio", "decodable_ratio"))
@@ -48,7 +48,7 @@ def waiting(rows: Table, parts: Parts) -> Numbers:
 
 @measure("loss", "%", PERCENT, better="lower", applies=Applies(STREAM))
 def loss(rows: Table, parts: Parts) -> Numbers:
-    """Packets that a queue dropped or a wire lost, in % of packets sent; what waits or is on its way is not lost."""
+    """Packets dropped by queues or lost on wires, in % of packets sent; packets queued or in flight do not count."""
     return parts.share(rows.numbers("units_lost"), rows.numbers("units_sent"), 100)
 
 

@@ -25,13 +25,13 @@ def video_rate(rows: Table, parts: Parts) -> Numbers:
 
 @measure("stalled", "%", PERCENT, better="lower", table=TABLE, applies=Applies(TRANSFER, TRANSFER))
 def stalled(rows: Table, parts: Parts) -> Numbers:
-    """Time in which an adaptive stream stood still, in % of the time since it began to play, mean over streams."""
+    """Time that an adaptive stream stalled, in % of the time since it began to play, mean over streams."""
     return parts.mean(rows.numbers("stall_ratio")) * 100
 
 
 @measure("stalls", "", POSITIVE, better="lower", table=TABLE, applies=Applies(TRANSFER))
 def stalls(rows: Table, parts: Parts) -> Numbers:
-    """Number of times that an adaptive stream stood still after it began to play, mean over streams."""
+    """Number of stalls of an adaptive stream after it began to play, mean over streams."""
     return parts.mean(rows.numbers("stalls"))
 
 

@@ -46,7 +46,7 @@ IN_DOCUMENTS = Applies(documents=STREAM | BULK)
 def index(group: str | None = None, reading: Reading = "delay", threshold_s: float | None = None) -> Measure:
     """Real-time performance index (paper 002: video delivery index): timely units over units sent by the application.
 
-    It is the mean of the flows' own indices, as papers 000 and 001 take it; flows that sent nothing have none.
+    It is the mean of the flows' indices, as in papers 000 and 001; flows that sent nothing have none.
 
     Args:
         group: Name of the flow group; all flows when None.
@@ -73,7 +73,7 @@ def index_gap(group: str | None = None) -> Measure:
 
 
 def index_excess_gap(group: str | None = None) -> Measure:
-    """Real-time performance index by the gap to the previous arrival in excess of the sender's own, 0 to 1."""
+    """Real-time performance index by the gap to the previous arrival in excess of the sender's gap, 0 to 1."""
     return index(group, "excess-gap")
 
 
