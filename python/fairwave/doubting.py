@@ -311,7 +311,7 @@ def _telling(results: Results) -> dict[str, tuple[Measured, Scale | None]]:
 
     found: dict[str, tuple[Measured, Scale | None]] = {}
     for group in dict.fromkeys(str(one) for one in results.rows("groups")["group"].to_list()):
-        # Packets missed give no band to calls without a rating.
+        # Packets missed do not rate calls without a rating.
         bare = {"missed"} if unrated_calls.is_unrated(results, group) else set()
         telling = [(name, "" if name in bare else scale) for name, scale in TELLING]
         candidates: Sequence[tuple[str, str]] = (

@@ -73,7 +73,7 @@ def claimed(
 
     check_folder(folder)
     where = Path(folder).resolve()
-    if where in _held:  # by this process: a piece of work within another
+    if where in _held:  # by this process, for an enclosing piece of work
         _held[where] += 1
         try:
             yield Path(folder)

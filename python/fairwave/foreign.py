@@ -197,7 +197,7 @@ def gate(kind: str, path: Any, error: type[Exception] = ForeignFileError) -> Ite
         FileNotFoundError: As the block raises it.
         fairwave.ScenarioError: Likewise.
     """
-    if kind not in {"scenario", "network"}:  # which are read from pipes too, never more than their limit
+    if kind not in {"scenario", "network"}:  # these may be pipes; their readers apply the limit
         check_file(Path(path), kind, error)
     _places.append("")
 
@@ -439,7 +439,7 @@ def _strip_strings(data: bytes) -> Iterator[bytes]:
     at, is_within = 0, False
     while at < len(data):
         end = at + PART
-        while end < len(data) and data[end - 1] in b"\\0123456789":  # no escape and no number is cut
+        while end < len(data) and data[end - 1] in b"\\0123456789":  # do not cut an escape or a number
             end += 1
         pieces = data[at:end].replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')
         yield b" ".join(pieces[is_within::2])
@@ -461,7 +461,7 @@ def check_shape(data: bytes, name: str, kind: str) -> bool:
     long = re.compile(rb"\d{%d}|[eE]\+?\d{3}" % min(limits.digits or DIGITS, 300))
     parts: Iterator[bytes] | list[bytes]
     if kind in TOML and data.lstrip()[:1] not in {b"{", b""}:
-        # A value has at most two marks of a string.
+        # A value has at most two quotation marks.
         check_items(sum(map(data.count, (b'"', b"'", b"#"))) // 4, name, kind)
         parts = [_OF_TOML.sub(b"", data)]
     else:

@@ -125,7 +125,7 @@ def _g191(data: bytes) -> Pattern | None:
         if len(data) % np.dtype(kind).itemsize:
             continue
         values = np.frombuffer(data, kind)
-        # 0x20 and 0x21 are a blank and a point of exclamation, too: no text of 0 and 1 has the one, nor only the other.
+        # 0x20 and 0x21 are also blank and exclamation mark: text of 0 and 1 has no exclamation mark, nor blanks only.
         if set(np.unique(values).tolist()) <= set(known):
             return np.isin(values, [value for value, lost in known.items() if lost])
     return None

@@ -135,7 +135,7 @@ def entries(name: str) -> list[Entry]:
     found: list[Entry] = []
     wanted = STAGE_NAMES.get(wanted, wanted)
     for kind in ONE:
-        if kind == "measures" and found:  # which take time to import
+        if kind == "measures" and found:  # measures take time to import
             continue
         for known in _names(kind):
             if wanted in {known.lower(), known.lower().removeprefix("tcp/")}:

@@ -474,7 +474,7 @@ class Results:
         for name in self.tables:
             table = self.tables[name] if has_parquet else self.rows(name)
             files += write_table(table, folder / name, self.provenance, {"axes": list(self.axes)})
-        # Last in the list, which shows that the list is whole.
+        # Last in the list, so that its presence shows that the list is complete.
         files.append(folder / PROVENANCE)
         write_text(folder / PROVENANCE, self.provenance.to_json() + "\n")
         write_text(folder / SUMS, "".join(f"{_sha256(file)}  {file.name}\n" for file in files))

@@ -111,7 +111,7 @@ class Scenario:
         text, plain = _native.Scenario.from_text, as_plain(table)
         with suppress(_native.ScenarioError):
             return Scenario(text(as_json(plain, "this scenario"), "objects.json"))
-        # Again, a line for each value: the message shows the line that is wrong, not the whole scenario.
+        # Parsed again with one value per line, so that the message shows the wrong line, not the whole scenario.
         return Scenario(text(as_json(plain, "this scenario", indent=1), "objects.json"))
 
     def _repr_html_(self) -> str:

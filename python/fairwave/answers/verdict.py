@@ -655,12 +655,12 @@ def list_bands(
 
 
 def _describe_kinds(said: Iterable[Remark]) -> list[str]:
-    """Sentences on runs that differ in kind, so that a mean describes none of them."""
+    """Sentences on bistable runs, whose mean describes neither kind."""
     return [f"Bistable: {one.text}." for one in said if one.kind == BISTABLE]
 
 
 def _ends(cells: Sequence[Interval], unit: str) -> str:
-    """Means, each of a few and from the least to the most of many."""
+    """Wording of means: each of a few, or the range of many."""
     if len(cells) <= FEW:
         return listed([_rounded(cell, unit) for cell in cells])
     return f"{min(cell.mean for cell in cells):.3g} to {max(cell.mean for cell in cells):.3g} {unit}"
@@ -884,7 +884,7 @@ def _rounded(cell: Interval, unit: str) -> str:
 
 
 def _describe_extrapolation(line: MeasureLine) -> str:
-    """For how many calls a rating is extrapolated; empty for none, and for other measures."""
+    """The number of calls with an extrapolated rating, in words; empty for none, and for other measures."""
     said = next((one for one in line.remarks if one.kind == "extrapolated"), None)
     if said is None:
         return ""

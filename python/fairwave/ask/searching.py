@@ -283,7 +283,7 @@ class Search:
         return (low if low >= first else first - 1), (high if high <= last else last + 1)
 
     def _outside(self, edge: int, way: int, sign: int) -> list[int]:
-        """Up to two tried steps beyond an edge of a bracket that show the course of the curve: no nearer to the bound."""
+        """Up to two tried steps beyond an edge of a bracket that continue the curve: no nearer to the bound."""
         order = [step for step in self.tried if way * (step - edge) > 0][::way]
         found: list[int] = []
         least = sign * self.mean(edge)

@@ -20,7 +20,7 @@ def main() -> None:
         # NumPy's linear algebra starts a thread per core, which takes longer than a small run. Fairwave rarely uses it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         _main()
-    except KeyboardInterrupt:  # before there was anything to stop, or while it was being stopped
+    except KeyboardInterrupt:  # before the command started, or while it stopped
         from fairwave.cli.console import complain
 
         complain(_stopped())
@@ -59,7 +59,7 @@ def _left(error: SystemExit) -> int:
         return STOPPED
     if isinstance(error.__context__, BrokenPipeError):  # the command-line library turns it into an exit
         return FAILED
-    if not _comes_from_your_code(error):  # completion scripts end the process so
+    if not _comes_from_your_code(error):  # completion scripts end the process this way
         return error.code if isinstance(error.code, int) else FAILED if error.code else 0
     complain(
         f"code of yours ended the command by sys.exit({'' if error.code is None else repr(error.code)}); "
@@ -117,7 +117,7 @@ def _main() -> None:
         status = refuse(error, sys.argv[1:])
         if status is None:
             raise
-    if status == STOPPED:  # which is also what the library makes of Ctrl-C
+    if status == STOPPED:  # typer returns this for Ctrl-C, too
         complain(_stopped())
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -169,7 +169,7 @@ def _do(words: list[str]) -> object:
         return work()
     from fairwave.cli.app import app
 
-    if words[:1] == ["help"]:  # as git and cargo have it
+    if words[:1] == ["help"]:  # like git and cargo
         words = [*words[1:], "--help"]
     return app(words, prog_name="fairwave", standalone_mode=False)
 
@@ -193,7 +193,7 @@ def _trace(error: BaseException) -> None:
 
     from fairwave.cli.console import visible
 
-    here = __file__.rpartition("/cli/")[0]  # and, as their names begin so, the packages above
+    here = __file__.rpartition("/cli/")[0]  # also a prefix of the packages above
     frames = [
         one
         for one in traceback.extract_tb(cause.__traceback__)

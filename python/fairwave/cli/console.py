@@ -41,7 +41,7 @@ class _Terminal(Console):
         return super().render_str(visible(text), **how)
 
 
-# Where no terminal sets a width, tables get the room that they need.
+# If no terminal sets a width, tables get the room that they need.
 out = _Terminal(highlight=False, width=None if sys.stdout.isatty() else 120)
 err = _Terminal(stderr=True, highlight=False)
 
@@ -140,7 +140,7 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[Progress | None]:
     )
     from rich.progress import Progress as Bar
 
-    # Runs under way count by the simulated time that has passed in them, so a single long run moves, too.
+    # Runs in progress count by their simulated time, so that the bar also moves during a single long run.
     columns = (
         *(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[ended]}")),
         *(

@@ -86,7 +86,7 @@ YES = _option("Make very many runs without asking.", "--yes", "-y")
 JSON = _option("One JSON document on standard output instead of tables.", "--json")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # which take time to make
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # __eq__ and __repr__ would take time to make
 class RunOptions:
     """Options of `fairwave run`. The declaration of each option has its description."""
 
@@ -182,7 +182,7 @@ class RunOptions:
     json: Annotated[bool, JSON] = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # which take time to make
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # __eq__ and __repr__ would take time to make
 class CheckOptions:
     """Options of `fairwave check`. The declaration of each option has its description."""
 

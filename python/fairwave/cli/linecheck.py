@@ -242,7 +242,7 @@ def _reading(file: Path) -> Line:
     try:
         return read_irtt(file)
     except IrttError as error:
-        if not str(file).endswith(".gz"):  # which is read, and the error says more
+        if not str(file).endswith(".gz"):  # gzip files are read, and the reader's error is more precise
             refuse_other(file, "a measurement by irtt", ("irtt",))
         raise BadInputError(str(error)) from None
 

@@ -78,9 +78,9 @@ def live_scenario(
         has_baseline=False,
         remedy="a live run has none; `fairwave run --baseline` has one",
     )
-    other = simulated(read) if beside else None  # before anything runs: it may be refused
+    other = simulated(read) if beside else None  # before anything runs, because it may be refused
     pages = layer_or_note(needed=bool(style or figures), quiet=json) if out and page else None
-    look = drawn_as(style, figures, pages, out)  # a name that is none is refused before anything runs
+    look = drawn_as(style, figures, pages, out)  # refuses invalid names before anything runs
     if pages:
         read = pages.to_draw(read, seed)
     shown, saved, undrawn = None, False, ""

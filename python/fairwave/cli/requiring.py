@@ -211,7 +211,7 @@ def settle(
     """
     status = status_of(found, suite, junit, json=json) or least
     if status:
-        import typer  # only now: it takes longer to import than a small scenario to run
+        import typer  # imported late: its import takes longer than a small scenario
 
         raise typer.Exit(status)
 

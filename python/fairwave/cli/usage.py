@@ -104,7 +104,7 @@ def refuse(error: Exception, words: Sequence[str]) -> int | None:
         end = "" if message.endswith("?") else ";"
         complain(f"{message}{end} `{command} --help` shows what it takes")
     elif callable(show := getattr(error, "show", None)):
-        show()  # no command at all: the help
+        show()  # no command: show the help
     return status
 
 

@@ -43,7 +43,7 @@ class Parts:
         return self._sum(rows.astype(float))
 
     def mean(self, values: Numbers) -> Numbers:
-        """The mean over each part; a part without a number has none."""
+        """The mean over each part; NaN for a part without a number."""
         return _divide(self.total(values), self.number(~np.isnan(values)))
 
     def share(self, part: Numbers, whole: Numbers, scale: float = 1.0) -> Numbers:
@@ -52,17 +52,17 @@ class Parts:
         return _divide(self.total(part), np.where(of > 0, of, 0.0)) * scale
 
     def least(self, values: Numbers) -> Numbers:
-        """The smallest number of each part; a part without a number has none."""
+        """The smallest number of each part; NaN for a part without a number."""
         found = np.full(self.count, np.nan)
         np.fmin.at(found, self.of_row, values)
         return found
 
     def most(self, values: Numbers) -> Numbers:
-        """The largest number of each part; a part without a number has none."""
+        """The largest number of each part; NaN for a part without a number."""
         return -self.least(-values)
 
     def mask_single(self, values: Numbers, worst: Numbers) -> Numbers:
-        """`worst` for each part with several numbers; a part with a single one has none."""
+        """`worst` for each part with several numbers; NaN for a part with a single one."""
         return np.where(self.number(~np.isnan(values)) > 1, worst, np.nan)
 
     def take(self, rows: Mask) -> Parts:

@@ -138,7 +138,7 @@ _OF_UNIT = {one: row for row in TABLE for one in row.units}
 
 
 def row_of(measure: Measure) -> RelevanceRow:
-    """The row of the table that a measure has."""
+    """The table row of a measure."""
     named = _OF_ID.get(measure.id) or ROWS.get(measure.scale)
     return named or _OF_UNIT.get(measure.unit) or ROWS["other"]
 

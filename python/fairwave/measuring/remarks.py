@@ -40,7 +40,7 @@ NOT_DEFINED = "not defined"
 """Text in place of an undefined rating."""
 
 BISTABLE = "bistable"
-"""Kind of the remark on runs that differ in kind."""
+"""Kind of the remark on bistable runs."""
 
 _ORDER = (NOT_DEFINED, "assumed", DETERMINED, "extrapolated", "wideband")
 
@@ -156,5 +156,5 @@ def unmeasured(results: Results, measure: str, group: str) -> str:
 
 
 def marked(results: Results, measure: str, group: str | None = None) -> str:
-    """The marks after a measure that has remarks, else nothing."""
+    """The marks of a measure's remarks; empty without any."""
     return marks(list_notes(results, measure, group))

@@ -191,7 +191,7 @@ SYNONYMS = {
 
 
 def _unknown(name: str, group: str | None) -> str:
-    """The message for a measure that does not exist: the one that is meant, or those with the nearest names."""
+    """The message for a measure that does not exist: the likely one, or the nearest names."""
     from difflib import get_close_matches
 
     letters = "".join(filter(str.isalnum, name.casefold()))

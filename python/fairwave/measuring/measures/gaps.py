@@ -20,7 +20,7 @@ GAP_S = 0.5
 
 
 def _speech(results: Results) -> Table:
-    """A row for each call, and for each stream of a media session, with its gaps and with how long it was on (s)."""
+    """A row for each call, and for each stream of a media session, with its gaps and its active time (s)."""
     flows = results.rows("flows")
     media = results.rows("media") if "media" in results.tables else None
 
@@ -60,7 +60,7 @@ def longest_gap(rows: Table, parts: Parts) -> Numbers:
     applies=Applies(STREAM, only_above_zero=True, headline=True),
 )  # fmt: skip
 def gap_calls(rows: Table, parts: Parts) -> Numbers:
-    """Calls and sessions with a gap of speech above 0.5 s, in % of those that there are."""
+    """Calls and sessions with a gap of speech above 0.5 s, in % of all calls and sessions."""
     longest = rows.numbers("longest_gap_s")
     return parts.mean(np.where(np.isnan(longest), math.nan, longest > GAP_S)) * 100
 

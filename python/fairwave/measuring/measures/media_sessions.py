@@ -1,4 +1,4 @@
-"""Media sessions as WebRTC makes them: speech, pictures, and their delays."""
+"""Media sessions of WebRTC: speech, pictures, and their delays."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def longest_freeze(rows: Table, parts: Parts) -> Numbers:
     "longest-without-video", "s", POSITIVE, title="longest time without video", better="lower", table=TABLE
 )
 def longest_without_video(rows: Table, parts: Parts) -> Numbers:
-    """The longest time without a picture that moves though the camera was on, in s, mean over streams."""
+    """The longest time without a moving picture while the camera was on, in s, mean over streams."""
     return _mean(rows, parts, CAMERAS, "longest_without_s")
 
 
@@ -133,7 +133,7 @@ def video_delay(rows: Table, parts: Parts) -> Numbers:
 
 @measure("lip-sync", "ms", UNBOUNDED, title="picture behind sound", table=TABLE)
 def lip_sync(rows: Table, parts: Parts) -> Numbers:
-    """How much later than its sound the picture of a media session is shown, in ms, mean over streams."""
+    """Delay of the picture of a media session after its sound, in ms, mean over streams."""
     return _mean(rows, parts, CAMERAS, "lip_sync_s") * 1e3
 
 

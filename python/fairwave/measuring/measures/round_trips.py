@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TABLE = "round_trips"
 
 NOT_MEASURED = "round trips are not measured; name the group in record.round-trips"
-"""Why a flow group that is no ping may have none."""
+"""Why a flow group other than a ping may have none."""
 
 NO_REQUIREMENT = "the group says in no `outcome` what it needs"
 """Why a flow group may have no Quality of Outcome."""
