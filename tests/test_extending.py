@@ -39,7 +39,7 @@ ADDED = {
     "traffic": ["memoryless"],
     "losses": ["burst-noise"],
     "rates": ["steps"],
-    "measures": ["poorest_share"],
+    "measures": ["poorest-share"],
 }
 """Names of the seven laws, by their kind in `fairwave list`."""
 
@@ -183,8 +183,8 @@ def test_what_the_page_adds_holds_in_a_copy_of_the_tree():
     two()
     ran = json.loads(done(*python, "run", "two.toml", "--json"))
     rows = {row["measure"]: row for row in ran["summary"]}
-    assert rows["poorest_share"]["title"] == "files share of the poorest flow"
-    assert 0 < rows["poorest_share"]["mean"] <= 100
+    assert rows["poorest-share"]["title"] == "files share of the poorest flow"
+    assert 0 < rows["poorest-share"]["mean"] <= 100
     done(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_reference.py")
 
 
