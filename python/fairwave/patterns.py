@@ -296,7 +296,7 @@ class Summary:
     Attributes:
         packets: Number of packets.
         lost: Number of lost packets.
-        bursts: Length of a run of losses to how many there are.
+        bursts: Number of runs of losses of each length.
         gaps: Mean, median and longest run of packets that arrived; None without one.
         fit: Gilbert's model.
     """

@@ -440,7 +440,7 @@ class Results:
 
         Raises:
             TypeError: An argument of the wrong kind.
-            ValueError: There is no such measure, kind or style, or it does not fit what varies.
+            ValueError: There is no such measure, kind or style, or it does not fit the axes.
             LookupError: The runs have no such flow group, link, axis or label, or recorded no series.
             fairwave.extras.MissingExtraError: The extra `report` is not installed.
         """

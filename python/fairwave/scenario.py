@@ -72,7 +72,7 @@ class Scenario:
         """Rejects a value that is not a compiled scenario.
 
         Raises:
-            TypeError: It is none.
+            TypeError: It is not one.
         """
         if not isinstance(self.native, _native.Scenario):
             raise TypeError(
@@ -348,7 +348,7 @@ def check_scenario(value: object, call: str) -> None:
     """Rejects a value that is not a scenario; `call` is the function that takes it.
 
     Raises:
-        TypeError: It is none.
+        TypeError: It is not one.
     """
     if isinstance(value, Scenario):
         return

@@ -125,8 +125,8 @@ def _timeout_share(loss: float, window: float) -> float:
 def friendly_alpha(kept: float) -> float:
     """The α with which AIMD(α, β) gets the rate of Reno: 4(1 − β²)/3. Yang & Lam; paper 003's Eq. (3).
 
-    Assumptions: timeouts decide the rate. Where they are rare, Eq. (1) has the pair take (1 + β)/1.5 of what Reno
-    takes: smooth ones a quarter more, responsive ones a sixth less.
+    Assumptions: timeouts decide the rate. If they are rare, Eq. (1) gives the pair (1 + β)/1.5 times the rate of
+    Reno: smooth ones a quarter more, responsive ones a sixth less.
     """
     _kept(kept)
     return 4.0 * (1.0 - kept * kept) / 3.0

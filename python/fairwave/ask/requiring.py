@@ -210,8 +210,8 @@ class KeyCondition:
 
     Attributes:
         text: As written.
-        sign: How it is compared.
-        bound: With what, in base units (s, b/s, B) or as a plain number.
+        sign: The comparison.
+        bound: The bound, in base units (s, b/s, B) or as a plain number.
     """
 
     text: str
