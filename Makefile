@@ -11,6 +11,11 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 
 MUTATOR := target/tools/bin/cargo-mutants
 
+# Tests start Python some hundred times. Each start imports compiled modules from this folder, even if the environment forbids Python to
+# write compiled modules next to the sources.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(abspath target/pycache)
+
 .DEFAULT_GOAL := help
 .PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel clean distclean
 
