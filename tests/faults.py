@@ -1,7 +1,7 @@
 """Makes the n-th write, open or allocation of a command fail, and has the same command continue.
 
-`python tests/faults.py COMMAND KIND COUNT` runs under `LD_PRELOAD` of `faults.c`, imports everything once, and makes
-each attempt in a copy of itself. After each fault it asks: did the command end with a sentence? Does the folder still
+`python tests/faults.py COMMAND COUNT` runs under `LD_PRELOAD` of `faults.c`, imports everything once, and makes each
+attempt in a copy of itself. After each fault it asks: did the command end with a sentence? Does the folder still
 hold every run that had been kept, and no half-written results? Does the same command, started again, leave exactly the
 files of an undisturbed run?
 """
@@ -22,6 +22,7 @@ import sqlite3
 import sys
 import tempfile
 from contextlib import closing, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -212,13 +213,21 @@ def prepare() -> None:
                     importlib.import_module(one.name)
                 except ImportError:
                     continue
-    for name in ("pyarrow.parquet", "pyarrow.csv", "networkx", "_testcapi", "polars"):
-        importlib.import_module(name)
+    modules = ["jinja2", "networkx", "polars", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet"]
+    modules += ["matplotlib.pyplot", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"]
+    modules += ["tomllib", "typer._adapters", "pydantic.type_adapter"]
+    for name in modules:
+        with suppress(ImportError):
+            importlib.import_module(name)
     from fairwave.provenance import commit
     from fairwave.runs.keeping import engine
+    from fairwave_report import page
+    from PIL import Image
 
     engine()
     commit()
+    Image.preinit()
+    page._template()
 
 
 def numbers(most: int, count: int) -> list[int]:
@@ -272,7 +281,7 @@ def faults(command: str, kind: str, count: int) -> Iterator[dict[str, object]]:
                 wrong.append(f"left other files: {names[:8]}")
             if not before <= kept(out):
                 wrong.append("lost runs that had been kept")
-            yield {"what": what, "said": last, "wrong": wrong}
+            yield {"kind": kind, "what": what, "said": last, "wrong": wrong}
     shutil.rmtree(root, ignore_errors=True)
 
 
@@ -280,13 +289,15 @@ def run() -> None:
     """Tries faults, and prints one line of JSON for each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("command", choices=WORDS)
-    parser.add_argument("kind", choices=KINDS)
     parser.add_argument("count", type=int, help="how many places at most; all if there are fewer")
     asked = parser.parse_args()
     prepare()
-    for one in faults(asked.command, asked.kind, asked.count):
-        sys.stdout.write(json.dumps(one) + "\n")
-        sys.stdout.flush()
+    for kind in KINDS:
+        if kind == "allocation" and find_spec("_testcapi") is None:
+            continue
+        for one in faults(asked.command, kind, asked.count):
+            sys.stdout.write(json.dumps(one) + "\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":
