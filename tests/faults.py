@@ -219,10 +219,11 @@ def prepare() -> None:
     for name in modules:
         with suppress(ImportError):
             importlib.import_module(name)
+    from PIL import Image
+
     from fairwave.provenance import commit
     from fairwave.runs.keeping import engine
     from fairwave_report import page
-    from PIL import Image
 
     engine()
     commit()
