@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 NUMBER = re.compile(r"(?<![\w.§-])\d[\d,]*(?:\.\d+)?(?![\w])")
 ELSEWHERE = {
     "conferences",
+    "evaluating",
     "files",
     "fitting",
     "lab",

@@ -94,6 +94,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         Page("codecs", "Codecs", "validation.pages.codecs", "speech"),
         Page("measures", "Measures", "validation.pages.measures", "results"),
         Page("columns", "Columns", "validation.pages.columns", "results"),
+        Page("criteria", "Criteria of reports", "validation.pages.criteria", "evaluating"),
         Page("gallery", "Gallery", "fairwave_report.gallery"),
         Page("controllers", "Controllers", "fairwave_report.controllers"),
         Page("video-fit", "Video model", "fairwave_report.video_fit", "video"),
