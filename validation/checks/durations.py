@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "testing.md"
 REPORTS = ROOT / "out" / "tests"
 
 #: Number of tests in the table.
-LISTED = 20
+LISTED = 10
 
 BEGIN, END = "<!-- written by `make test-times` -->\n", "<!-- end -->\n"
 
