@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath target/pycache)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,13 +32,14 @@ stacks: $(VENV)/.locked  ## build fairwave with quinn and str0m, the foreign sta
 demo: setup  ## does a call survive an upload, and contention? verdicts, a page, audio
 	$(BIN)/python -m fairwave_report.demo --out out/demo
 
-# Both builds run first and in parallel, because each of them leaves a core idle for much of its time.
+# All builds run first and in parallel, because each of them leaves a core idle for much of its time. Tests then compile only the copy of
+# the tree in `tests/test_extending.py`: `make wheel` packs the library of `setup` and the lab with the engine of `lab-engine`.
 CORES = $(shell $(PYTHON) -c 'import os; print(max(2, os.cpu_count() or 2))')
 # GNU make 4 keeps the output of each of two parallel stages together.
 TOGETHER = $(if $(filter output-sync,$(.FEATURES)),--output-sync=recurse)
 
 test:  ## every check
-	$(MAKE) --no-print-directory -j $(CORES) setup compiled
+	$(MAKE) --no-print-directory -j $(CORES) setup compiled lab-engine
 	$(MAKE) --no-print-directory -j 2 $(TOGETHER) test-rust lint
 	$(MAKE) --no-print-directory test-python test-lab
 
@@ -88,6 +89,10 @@ out/lab.html: $(WASM) lab/node_modules/.locked $(VENV)/.recordings $(wildcard da
 	cp lab/dist/index.html python/fairwave/lab/lab.html
 	@test -s out/lab-speech.ulaw || echo 'the lab has no speech: see above how to bring a recording'
 	@echo "the lab: out/lab.html ($$(wc -c < out/lab.html) bytes, $$(gzip -9 -c out/lab.html | wc -c) compressed)"
+
+# The part of the lab that takes long to compile, if its tools are installed.
+lab-engine:
+	@if [ -z "$$(lab/missing)" ]; then $(MAKE) --no-print-directory $(WASM) lab/node_modules/.locked; fi
 
 $(WASM): $(RUST_SOURCES)
 	lab/build-engine

@@ -70,7 +70,7 @@ traffic = "bulk"
 
 CALLS = """
 name = "calls"
-duration = "10 s"
+duration = "4 s"
 [topology]
 preset = "dumbbell"
 bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
@@ -181,7 +181,7 @@ def desk(tmp_path, monkeypatch):
 
 def saved(desk):
     """The folders and the style sheet that pages use without creating them."""
-    results = fairwave.load(CALLS.replace('"10 s"', '"2 s"')).run(1)
+    results = fairwave.load(CALLS.replace('"4 s"', '"2 s"')).run(1)
     for name in ("a", "b", "before", "after", "drop-tail", "fq-codel"):
         results.save(desk / "out" / name)
     (desk / "thesis.mplstyle").write_text("font.size: 9\n", encoding="utf-8")
@@ -218,8 +218,14 @@ FEWER = {
     "rfc8867": ("-n", "1"),
 }
 """Additional options that save time: fewer replications, no audio."""
-SHORTER = {"examples/streamed-clip.toml": ("--set", "duration=6 s")}
-"""Additional options for examples with slow seconds."""
+SHORTER = {
+    "examples/cell-edge.toml": "20 s",
+    "examples/codec-map.toml": "8 s",
+    "examples/conference.toml": "15 s",
+    "examples/rrul.toml": "15 s",
+    "examples/streamed-clip.toml": "6 s",
+}
+"""Durations of examples with slow seconds."""
 
 
 def with_fewer(words):
@@ -286,8 +292,9 @@ def test_every_command_works(desk, monkeypatch, line):
     if "--cluster" in words:
         at = words.index("--cluster")
         del words[at : at + 2]
-    shorter = [word for name in words if words[0] == "run" for word in SHORTER.get(name, ())]
-    cli.app([*with_fewer(words), *shorter], standalone_mode=False)
+    if words[0] in {"run", "compare", "sweep"} and words[1] in SHORTER:
+        words += ["--set", f"duration={SHORTER[words[1]]}"]
+    cli.app(with_fewer(words), standalone_mode=False)
     assert len(opened) == (words[0] == "lab" and "--out" not in words)
     for (name, *_), _ in studies:
         assert name in studies_there()
