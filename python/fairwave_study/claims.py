@@ -83,6 +83,7 @@ class Comparison:
     spread: tuple[float, float] | None = None
     part: str = ""
     relevant: float = 0.0
+    _intervals: dict[float, Interval] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def undefined(self) -> int:
@@ -91,8 +92,12 @@ class Comparison:
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Mean and interval of the samples. The interval is unbounded if a sample is undefined."""
-        found = interval(self.samples, level, self.spread)
-        return replace(found, low=-math.inf, high=math.inf) if found.undefined else found
+        if level not in self._intervals:
+            found = interval(self.samples, level, self.spread)
+            self._intervals[level] = (
+                replace(found, low=-math.inf, high=math.inf) if found.undefined else found
+            )
+        return self._intervals[level]
 
     def points(self) -> bool:
         """Whether the mean is on the claim's side, whatever its interval; False if a sample is undefined."""
