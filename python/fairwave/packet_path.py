@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairwave import _native
-from fairwave.arguments import checked
+from fairwave.arguments import check_seed, checked
 
 if TYPE_CHECKING:
     from fairwave.scenario import Scenario
@@ -74,8 +74,9 @@ def trace_packet(
         seed: The seed of the run.
 
     Raises:
-        ValueError: There is no such flow or packet.
+        ValueError: There is no such flow or packet, or the seed is not allowed.
         RunError: The run failed.
     """
+    check_seed(seed)
     found = json.loads(_native.trace_packet(scenario.native, seed, flow, packet))
     return PacketPath(**{**found, "steps": tuple(PathStep(**step) for step in found["steps"])})

@@ -26,7 +26,7 @@ def page(situations: Sequence[Situation], measured: Measured) -> str:
     lines = [
         "# Practice",
         "",
-        f"**{len(situations)} situations have a known answer before anything is run. {answered}.**",
+        f"**{len(situations)} situations have a known result before anything runs. {answered}.**",
         "The situations are of voice, video, TCP and queues. The answer comes from a standard, a formula or plain experience;",
         "`tests/practice` works it out without fairwave. `make test` fails when fairwave gives an answer that is not allowed.",
         "",

@@ -44,7 +44,7 @@ def test_exactly_the_situations_have_a_kept_answer_and_each_is_allowed() -> None
     assert set(ANSWERS) == {one.key for one in ALL}, "run `python -m validation practice`"
     text = page(ALL, lambda one: ANSWERS[one.key])
     assert [cells[0] for cells in rows(text) if cells[MEASURED + 1].endswith("✗")] == []
-    assert f"**{len(ALL)} situations have a known answer" in (ROOT / "docs" / "practice.md").read_text(
+    assert f"**{len(ALL)} situations have a known result" in (ROOT / "docs" / "practice.md").read_text(
         encoding="utf-8"
     )
 

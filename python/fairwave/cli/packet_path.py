@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import scenario
+from fairwave.cli.input import scenario, seeds
 from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def show_packet(
     """Shows the path of a packet."""
     from fairwave.packet_path import trace_packet
 
+    seeds(seed, 1)
     read = scenario(file, settings)
     try:
         path = trace_packet(read, flow=flow, packet=packet, seed=seed)
