@@ -137,7 +137,7 @@ class CopyCodel(fw.Discipline):
         if head is None:
             self.first_above, self.dropping = None, False
             return None, False
-        self.sojourn = round_to_ns(now - buffer.since(head))
+        self.sojourn = round_to_ns(now - buffer.arrival_time(head))
         left = buffer.bytes - buffer.packet(head).size
         if self.sojourn < self.target or left <= self.mtu:
             self.first_above = None

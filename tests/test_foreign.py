@@ -307,6 +307,11 @@ def test_a_table_of_many_equal_cells_is_refused_unread(tmp_path):
 
     pq.write_table(pa.table({"run": pa.array([0] * 2_000_000)}), tmp_path / "runs.parquet")
     assert (tmp_path / "runs.parquet").stat().st_size < 20_000
+    (tmp_path / "provenance.json").write_text("{}")
+    names = ("runs.parquet", "provenance.json")
+    digests = [hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in names]
+    listed = "".join(f"{digest}  {name}\n" for digest, name in zip(digests, names, strict=True))
+    (tmp_path / "SHA256SUMS").write_text(listed)
     most = foreign.KINDS["results"]
     from dataclasses import replace
 

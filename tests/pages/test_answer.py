@@ -253,7 +253,10 @@ def conference(scores):
         if sender != receiver
         for run, score in zip(results.to_polars("runs")["run"].to_list(), each, strict=True)
     ]
-    tables = {**results.tables, "media": pl.DataFrame(rows).to_arrow()}
+    unknown = ("height", "silence_s", "without_s", "longest_without_s", "switches_per_min")
+    unknown += ("gaps", "longest_gap_s", "longest_freeze_s", "measured_s")
+    media = pl.DataFrame(rows).with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)
+    tables = {**results.tables, "media": media.to_arrow()}
     return Results(tables, results.axes, results.provenance), list(
         dict.fromkeys(row["group"] for row in rows)
     )

@@ -151,15 +151,19 @@ def write_tables(folder: Path) -> None:
 
 def write_index(folder: Path) -> None:
     """Writes the list of all pages."""
+    # The sidebar of the site has each name once.
+    taken = (DOCS / "index.md").read_text(encoding="utf-8")
     lines = [
-        "# Results",
+        "# Tables and pictures",
         "",
         "All tables and pictures. `make results` renders them from `results/` and from the code.",
     ]
     for group, pages in GROUPS.items():
         there = [page for page in pages if (folder / f"{page.name}.md").is_file()]
         lines += ["", f"## {group}", "", *(f"- [{page.title}]({page.name}.md)" for page in there)]
-        lines += ["", "```{toctree}", ":hidden:", *(page.name for page in there), "```"]
+        names = (f"{page.title}: results" if f"{page.title} <" in taken else page.title for page in there)
+        entries = (f"{name} <{page.name}>" for name, page in zip(names, there, strict=True))
+        lines += ["", "```{toctree}", ":hidden:", *entries, "```"]
     (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

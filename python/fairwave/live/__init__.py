@@ -37,7 +37,7 @@ PATIENCE_S = 0.1
 
 @dataclass(frozen=True)
 class Live:
-    """Result of a live run.
+    """Result of a run in real time.
 
     Attributes:
         results: The same tables as `fairwave run` writes; None if the run ended with its last command.
@@ -75,7 +75,7 @@ def live(
     recording: Path | None = None,
     laws: Sequence[Path] = (),
 ) -> Live:
-    """Makes one live run in a separate process.
+    """Makes one run in real time, in a separate process.
 
     Args:
         scenario: The network and its flows.

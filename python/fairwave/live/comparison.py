@@ -1,4 +1,4 @@
-"""Compares a live run with a simulated run of the same plan, with margins that were fixed beforehand."""
+"""Compares a run in real time with a simulated run of the same plan, with margins that were fixed beforehand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Media of programs in the recording of a live run: sending and arrival time of each RTP packet.
+"""Media of programs in the recording of a run in real time: sending and arrival time of each RTP packet.
 
 A recording (`fairwave live … --capture`) shows every sent packet on the sender's interface. If the packet arrives, the
 recording shows it again on the receiver's interface, timed by the same clock. So one-way delays need no clock of the
