@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -13,6 +12,7 @@ from fairwave.answers import conference
 from fairwave.answers.conference import Received
 from fairwave.cli.app import app
 from validation import kept
+from validation.pages import render
 
 
 def star(people, seconds, **call):
@@ -97,10 +97,9 @@ def test_measures_of_pairs_can_be_asked_for(results):
     assert results.measured("layer-switches", "team-ann-to-ben").interval().mean >= 0
 
 
-def test_the_page_has_the_report_of_every_named_case():
-    root = Path(__file__).parents[1]
-    page = (root / "docs" / "conferences.md").read_text(encoding="utf-8")
+def test_the_page_has_the_report_of_every_named_case(tmp_path):
     measured = kept.read("measured/sfu")
+    page = render.PAGES["conferences"].render(tmp_path, quick=True)
     found = measured["cases"]
     assert [one["name"] for one in found] == [
         "above", "below", "path-above", "path-below", "suspension", "lossy-publisher", "probes-at-capacity",

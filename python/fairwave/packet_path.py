@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairwave import _native
-from fairwave.arguments import check_seed, checked
+from fairwave.arguments import LARGEST_SEED, check_seed, checked
 
 if TYPE_CHECKING:
     from fairwave.scenario import Scenario
@@ -78,5 +78,7 @@ def trace_packet(
         RunError: The run failed.
     """
     check_seed(seed)
+    if packet is not None and not 1 <= packet <= LARGEST_SEED:
+        raise ValueError(f"`packet` is a whole number from 1 to {LARGEST_SEED}, not {packet}")
     found = json.loads(_native.trace_packet(scenario.native, seed, flow, packet))
     return PacketPath(**{**found, "steps": tuple(PathStep(**step) for step in found["steps"])})

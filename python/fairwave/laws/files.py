@@ -11,15 +11,26 @@ import os
 import sys
 import traceback
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fairwave.arguments import checked
 from fairwave.errors import UserError
 
+if TYPE_CHECKING:
+    from types import CodeType
+
 
 class LawFileError(UserError, ValueError):
     """A file of laws cannot be used; the message gives the reason and the line of the file."""
+
+
+class _Uncached(SourceFileLoader):
+    """Compiles a file at each load. Python's cache takes a change of the same length within a second for no change."""
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 @checked
@@ -43,8 +54,8 @@ def load_laws(path: str | Path) -> list[str]:
             f"no file {str(path)!r} of laws: give the path of a Python file, as --laws my_laws.py"
         )
     name = f"fairwave_laws_of_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
+    spec = importlib.util.spec_from_file_location(name, file, loader=_Uncached(name, str(file)))
+    if file.suffix != ".py" or spec is None or spec.loader is None:
         raise LawFileError(f"{path} is no Python file: its name must end in .py")
     module = importlib.util.module_from_spec(spec)
     before = _known()
