@@ -79,7 +79,9 @@ def link_results(app: Any, name: str, source: list[str]) -> None:
     }
     below = os.path.relpath("results", Path(name).parent)
     if name == root_doc and there:
-        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: All numbers\n\nTables and pictures <{below}/index>\n```\n"
+        source[0] += (
+            f"\n```{{toctree}}\n:hidden:\n:caption: All numbers\n\nTables and pictures <{below}/index>\n```\n"
+        )
     links = [f"[{one.title}]({below}/{one.name}.md)" for one in there.values() if f"docs/{one.about}" == name]
     if links:
         source[0] += f"\n## All numbers\n\nTables and pictures: {', '.join(links)}.\n"
