@@ -106,6 +106,10 @@ KINDS: dict[str, ForeignKind] = {
         "statistics of a call", "save them again from the browser, or keep the reports of one call", 100 * MB,
         3_000_000, "values", DIGITS, 32, 2 * HOUR, 60.0,
     ),
+    "dump": ForeignKind(
+        "statistics of a call", "save them again from the browser, or keep the reports of one call", 250 * MB,
+        20_000_000, "values", DIGITS, 32,
+    ),
     "irtt": ForeignKind(
         "a measurement by irtt", "measure again: `irtt client -i 20ms -l 172 -o line.json HOST`", 200 * MB, 6_000_000,
         "values", 19, 32, 4 * HOUR,
@@ -481,23 +485,16 @@ def check_shape(data: bytes, name: str, kind: str) -> bool:
     return has_long
 
 
-def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any:
-    """Parses JSON as plain data: finite numbers, unique keys in each object, all limits kept.
+def json_hooks(text: str, name: str, kind: str, *, has_long: bool) -> dict[str, Any]:
+    """Returns the hooks of a JSON decoder that refuses what is no plain data: infinite numbers, keys that stand twice.
 
     Args:
-        data: The text in UTF-8.
+        text: The text that will be parsed, for the line in messages.
         name: Name of the file in messages.
         kind: One of :data:`KINDS`.
-        inner: The text comes from within a file that was checked already.
-
-    Raises:
-        ForeignFileError: It is not JSON, or exceeds a limit; the message names the line.
+        has_long: Whether numbers may be too long or too large, as :func:`check_shape` answers.
     """
-    text = decode(data, name)
     digits = KINDS[kind].digits or DIGITS
-    has_long = inner or check_shape(data, name, kind)
-    # Calls for each number are slow, and only such numbers need them.
-    hooks: dict[str, Any] = {}
 
     def line(part: str) -> str:
         at = text.find(part)
@@ -529,10 +526,27 @@ def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any
             )
         return found
 
-    if has_long:
-        hooks = {"parse_int": parse_whole, "parse_float": real}
+    # Calls for each number are slow, and only such numbers need them.
+    long: dict[str, Any] = {"parse_int": parse_whole, "parse_float": real} if has_long else {}
+    return {"parse_constant": constant, "object_pairs_hook": once, **long}
+
+
+def parse_json(data: bytes, name: str, kind: str, *, inner: bool = False) -> Any:
+    """Parses JSON as plain data: finite numbers, unique keys in each object, all limits kept.
+
+    Args:
+        data: The text in UTF-8.
+        name: Name of the file in messages.
+        kind: One of :data:`KINDS`.
+        inner: The text comes from within a file that was checked already.
+
+    Raises:
+        ForeignFileError: It is not JSON, or exceeds a limit; the message names the line.
+    """
+    text = decode(data, name)
+    has_long = inner or check_shape(data, name, kind)
     try:
-        return json.loads(text, parse_constant=constant, object_pairs_hook=once, **hooks)
+        return json.loads(text, **json_hooks(text, name, kind, has_long=has_long))
     except json.JSONDecodeError as wrong:
         raise ForeignFileError(f"{name}, line {wrong.lineno}: no JSON ({wrong.msg})") from None
     except RecursionError:

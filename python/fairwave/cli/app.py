@@ -636,7 +636,8 @@ def fit(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A capture (pcap, pcapng), getStats() once a second as JSON, or a dump of chrome://webrtc-internals.",
+            help="A capture (pcap, pcapng), or a browser's statistics: getStats() as JSON, a dump of "
+            "chrome://webrtc-internals, a file of rtcstats.",
         ),
     ],
     vary: Annotated[
@@ -650,6 +651,13 @@ def fit(
         Optional[str],
         typer.Option(
             metavar="ADDRESS", help="Of a capture: where it was made. Default: the address of most packets."
+        ),
+    ] = None,
+    connection: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="NAME",
+            help="Of statistics with several connections: which one. Default: the one that sends the most media.",
         ),
     ] = None,
     rate: Annotated[
@@ -676,6 +684,7 @@ def fit(
     show_fit(
         file,
         host=host,
+        connection=connection,
         rate=rate,
         seeds=seeds,
         vary=vary or [],

@@ -21,6 +21,7 @@ def show_fit(
     file: Path,
     *,
     host: str | None,
+    connection: str | None,
     rate: str | None,
     seeds: int,
     vary: list[str],
@@ -43,7 +44,9 @@ def show_fit(
     _check_varied(vary)
     try:
         with console.progress(f"fitting {file.name}", quiet=json) as progress:
-            found = fitting.fit(file, host=host, rate=known, seeds=seeds, progress=progress)
+            found = fitting.fit(
+                file, host=host, connection=connection, rate=known, seeds=seeds, progress=progress
+            )
     except (FileNotFoundError, CaptureError, ValueError) as error:
         refuse_other(file, "a capture or statistics of a call", ("capture", "dump", "getstats"))
         raise BadInputError(str(error)) from None

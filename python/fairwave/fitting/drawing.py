@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.extras import need
-from fairwave.fitting.statistics import least_round_trip, read, seconds
+from fairwave.fitting.statistics import least_round_trip, seconds
 from fairwave.staging import save_figure
 
 if TYPE_CHECKING:
@@ -77,10 +77,14 @@ def _capture(fit: Fit, above: Axes, below: Axes) -> None:
 def _statistics(fit: Fit, above: Axes, below: Axes) -> None:
     from fairwave.getstats import reports
 
-    what = read(fit.source)
+    what = fit.seconds
+    assert what is not None
     again = seconds(reports(fit.scenario.run(1))[0].sender)
     above.plot(what.time_s, 1e3 * what.round_trip_s, color="0.5", label="seen")
-    below.plot(what.time_s, what.available_bps / 1e6, color="0.5", label="estimate, seen")
+    if what.has_estimate:
+        below.plot(what.time_s, what.available_bps / 1e6, color="0.5", label="estimate, seen")
+    else:
+        below.plot(what.time_s, what.sent_bps / 1e6, color="0.5", label="sent, seen")
     if again is not None:
         above.plot(again.time_s, 1e3 * again.round_trip_s, label="best explanation, seed 1")
         below.plot(again.time_s, again.available_bps / 1e6, label="estimate, best explanation")

@@ -53,6 +53,7 @@ class Fit:
         notes: Repairs that the reader had to make, one sentence each.
         scenario: The network with the captured traffic.
         observed: The observed path, for captures only.
+        seconds: The values per second, for statistics only.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Fit:
     notes: list[str]
     scenario: Scenario
     observed: Observed | None = None
+    seconds: statistics.Seconds | None = None
 
     @property
     def family(self) -> str:
@@ -114,15 +116,17 @@ def fit(
     source: str | Path,
     *,
     host: str | None = None,
+    connection: str | None = None,
     rate: float | None = None,
     seeds: int = 3,
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
-    """Fits a network to a capture (pcap, pcapng) or to statistics (getStats() once a second, webrtc-internals).
+    """Fits a network to a capture (pcap, pcapng) or to a browser's statistics (getStats(), webrtc-internals, rtcstats).
 
     Args:
         source: The file.
         host: Address of the capturing host. Default: the address with the most packets. Captures only.
+        connection: Name of the connection, in statistics of several. Default: the one that sends the most media.
         rate: Known rate of the bottleneck in bit/s. A capture of a link that was never full cannot show it.
         seeds: Runs of each explanation, 1 to 20.
         progress: Called with the number of tried explanations and their total.
@@ -139,7 +143,11 @@ def fit(
     if statistics.is_statistics(source):
         if host is not None:
             raise ValueError("host is for captures; statistics of a browser have none")
-        return _fit_statistics(source, rate, seeds, progress)
+        return _fit_statistics(source, connection, rate, seeds, progress)
+    if connection is not None:
+        raise ValueError(
+            "connection is for statistics of a browser; a capture has none (host chooses the end)"
+        )
     return _fit_capture(source, host, rate, seeds, progress)
 
 
@@ -219,9 +227,13 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
 
 @gated("statistics", CaptureError)
 def _fit_statistics(
-    source: str | Path, rate: float | None, seeds: int, progress: Callable[[int, int], None] | None
+    source: str | Path,
+    connection: str | None,
+    rate: float | None,
+    seeds: int,
+    progress: Callable[[int, int], None] | None,
 ) -> Fit:
-    what = statistics.read(source)
+    what = statistics.read(source, connection)
     found = statistics.choose(what, min(seeds, 2), progress, rate)
     best = found[0]
     weights: dict[str, float] = {}
@@ -235,6 +247,8 @@ def _fit_statistics(
         "Changes of the rate within the call: one rate is fitted.",
         "The way back: only what this side sends is fitted.",
     ]
+    if not what.has_estimate:
+        unknown.append("The bandwidth estimate: this browser does not give it (Firefox never does).")
     if best.distance > MISFIT:
         unknown.append(
             f"Much of what was seen: the best explanation is {best.distance:.1f} units away (1 is alike)."
@@ -252,5 +266,5 @@ def _fit_statistics(
         str(source), "statistics", Steps([0.0], [interval]),
         Interval(best.buffer, min(share), max(share)) if drop_tail and share else None, best.buffer,
         statistics.least_round_trip(what), best.queue, weights, None, 1.0, best.unseen, best.since_s, best.distance,
-        unknown, [], statistics.scenario(what, best, f"fitted to {Path(source).name}"),
+        unknown, what.notes, statistics.scenario(what, best, f"fitted to {Path(source).name}"), seconds=what,
     )  # fmt: skip

@@ -4,52 +4,36 @@ Such statistics have one value per second and no packets, so simulation finds ra
 WebRTC session with the same highest rate over each candidate path. It then compares the statistics of both: quantiles
 of the round trip above its least value, losses, the bandwidth estimate and the sent rate.
 
-Three kinds of files can be read: output of `fairwave run --stats` (`{"sender": […], "receiver": […]}`), a list of
-getStats() results (each a table or a list of reports), and a dump of chrome://webrtc-internals.
+`fairwave.dumps` reads the files and lists their formats.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import zlib
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairwave.building import build
+from fairwave.dumps import from_polls, read_dump
+from fairwave.dumps.rtcstats import MARK
 from fairwave.fitting.bottleneck import Interval
 from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import Features, distance
-from fairwave.foreign import (
-    ForeignFileError,
-    check_gap,
-    check_items,
-    check_span,
-    gated,
-    parse_json,
-    read_bytes,
-)
+from fairwave.foreign import check_gap, check_span, gated
 from fairwave.replay.packets import CaptureError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable
 
+    from fairwave.dumps import Connection, Dump
     from fairwave.fitting.packet_arrays import Numbers
     from fairwave.scenario import Scenario
 
 LEAST_SECONDS = 10
 """Shortest statistics that can be fitted, in seconds."""
-
-ALLOWED = {
-    "at": 1e12,
-    "trip": 60.0,
-    "available": 1e12,
-    "bytes": 1e15,
-    "packets": 1e12,
-    "lost": 1e12,
-    "target": 1e12,
-}
-"""The largest value of each quantity, in seconds, bit/s, bytes and packets; none is negative, except for losses."""
 
 SETTLED_S = 5
 """Seconds at the beginning that are left out, because the session starts up."""
@@ -83,7 +67,8 @@ class Seconds:
         available_bps: Bandwidth estimate, bit/s.
         sent_bps: Sent rate with headers, bit/s.
         lost: Share of packets that the other end reports lost within the second.
-        most_bps: Highest sum of the encoders' target rates, bit/s.
+        most_bps: Highest sum of the encoders' target rates, bit/s; the highest sent rate if targets are missing.
+        notes: What the reader compensated for or left out, one sentence each.
     """
 
     time_s: Numbers
@@ -92,6 +77,12 @@ class Seconds:
     sent_bps: Numbers
     lost: Numbers
     most_bps: float
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_estimate(self) -> bool:
+        """Whether the browser gave its bandwidth estimate."""
+        return bool((~np.isnan(self.available_bps)).any())
 
 
 @dataclass(frozen=True)
@@ -118,171 +109,124 @@ class Explanation:
 
 
 def is_statistics(path: str | Path) -> bool:
-    """Whether a file looks like JSON."""
+    """Whether a file, compressed or not, looks like JSON or a file of rtcstats."""
     try:
         with Path(path).open("rb") as file:
-            return file.read(64).lstrip()[:1] in (b"{", b"[")
-    except OSError:
+            begin = file.read(4096)
+        if begin.startswith(b"\x1f\x8b"):
+            begin = zlib.decompressobj(wbits=31).decompress(begin, 64)
+    except (OSError, zlib.error):
         return False
+    return begin.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["} or begin.startswith(MARK.encode())
 
 
 @gated("statistics", CaptureError)
-def read(path: str | Path) -> Seconds:
+def read(path: str | Path, connection: str | None = None) -> Seconds:
     """Reads the statistics of a file.
+
+    Args:
+        path: The file.
+        connection: Name of the connection. Default: the one that sends the most media.
 
     Raises:
         FileNotFoundError: There is no such file.
         CaptureError: The file has no statistics of a sending session; the message names the missing data.
     """
-    where = Path(path)
-    if not where.is_file():
-        raise FileNotFoundError(f"no file {str(path)!r}")
-    found = parse_json(read_bytes(where, "statistics"), str(path), "statistics")
-    if isinstance(found, dict) and isinstance(found.get("PeerConnections"), dict):
-        several = [
-            _from_dump(one, str(path)) for one in found["PeerConnections"].values() if isinstance(one, dict)
-        ]
-    elif isinstance(found, dict) and isinstance(found.get("sender"), list):
-        several = [found["sender"]]
-    elif isinstance(found, list):
-        several = [found]
-    else:
-        raise CaptureError(
-            f"{path} has no statistics: write a list of what getStats() answered once a second, or a dump of "
-            "chrome://webrtc-internals"
+    dump = read_dump(path)
+    if connection is None and not any(one.sent for one in dump.connections):
+        raise CaptureError(f"{path} {_missing(dump)}")
+    chosen, notes = dump.choose(connection, is_sending=True)
+    check_times(chosen, str(path))
+    found = summarise(chosen)
+    if found is None:
+        raise CaptureError(f"{path} {_missing(dump)}")
+    for one in chosen.pair_changes[:5]:
+        notes.append(
+            f"The path of the call changed at {one.at_s:.3g} s, from {one.before} to {one.after}; one network is "
+            "fitted to all of the call."
         )
-    several = [checked(one, str(path)) for one in several]
-    sending = [one for one in map(seconds, several) if one is not None]
-    if not sending:
-        raise CaptureError(
-            f"{path} has no session that sends: needed are `outbound-rtp` with `bytesSent`, and `candidate-pair` with "
-            f"`currentRoundTripTime` and `availableOutgoingBitrate`, for at least {LEAST_SECONDS} s"
-        )
-    # Among several connections, choose the one with the least bandwidth.
-    return min(
-        sending, key=lambda one: float(np.nanmean(one.available_bps)) if len(one.available_bps) else 0.0
+    ended = [one for one in chosen.sent if one.has_media and one.end_s < chosen.time_s[-1] - LEAST_SECONDS]
+    if ended:
+        listed = ", ".join(f"{one.label} at {one.end_s:.3g} s" for one in ended[:5])
+        notes.append(f"Streams ended before the call did: {listed}.")
+    return replace(found, notes=[*dump.notes, *notes])
+
+
+def _missing(dump: Dump) -> str:
+    received = sum(one.has_media for connection in dump.connections for one in connection.received)
+    only = (
+        f" ({received} stream{'s' * (received > 1)} received: take the statistics of the other end)"
+        if received and not any(one.sent for one in dump.connections)
+        else ""
+    )
+    return (
+        f"has no session that sends{only}: needed are `outbound-rtp` with `bytesSent`, and a round trip "
+        "(`currentRoundTripTime` of a `candidate-pair`, or `roundTripTime` of `remote-inbound-rtp`), for at least "
+        f"{LEAST_SECONDS} s"
     )
 
 
-def _reports(answer: Any) -> Iterable[Mapping[str, Any]]:
-    values = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list) else ()
-    return (one for one in values if isinstance(one, dict) and isinstance(one.get("type"), str))
-
-
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else float("nan")
-
-
-def checked(answers: list[Any], name: str) -> list[Any]:
-    """Returns getStats() results after checking that their values can be those of a call.
+def check_times(connection: Connection, name: str) -> None:
+    """Refuses a call that pauses for too long, or lasts too long, to be simulated.
 
     Raises:
-        ForeignFileError: A value is out of range, or a pause or the whole session is too long.
+        ForeignFileError: It does.
     """
-    last = first = None
-    for place, row in enumerate(_rows(answers)):
-        for key, most in ALLOWED.items():
-            if row[key] > most or (row[key] < 0 and key not in {"lost", "at"}) or np.isinf(row[key]):
-                raise CaptureError(
-                    f"{name}: report {place + 1} has {row[key]:.6g} for {NAMES[key]}: write a value from 0 to {most:g}"
-                )
-        first = row["at"] if first is None else first
-        if last is not None:
-            check_gap(row["at"] - last, name, f"report {place + 1}", "statistics")
-        last = row["at"]
-        check_span(last - first, name, "statistics")
-    return answers
+    times = connection.time_s
+    for place, gap in enumerate(np.diff(times).tolist(), 2):
+        check_gap(gap, name, f"report {place}", "statistics")
+    if len(times):
+        check_span(float(times[-1] - times[0]), name, "statistics")
 
 
-NAMES = {
-    "at": "timestamp (s)", "trip": "the round trip (s)", "available": "availableOutgoingBitrate", "bytes": "bytesSent",
-    "packets": "packetsSent", "lost": "packetsLost", "target": "targetBitrate",
-}  # fmt: skip
-"""Names of the values in messages."""
-
-
-def _rows(answers: Iterable[Any]) -> Iterator[dict[str, float]]:
-    """Yields the values of each getStats() result that has a time."""
-    for answer in answers:
-        row = {
-            "at": np.nan,
-            "trip": np.nan,
-            "available": np.nan,
-            "bytes": 0.0,
-            "packets": 0.0,
-            "lost": 0.0,
-            "target": 0.0,
-        }
-        for report in _reports(answer):
-            kind = report["type"]
-            if kind == "outbound-rtp":
-                row["at"] = _number(report.get("timestamp")) / 1e3
-                row["bytes"] += _or_zero(report, "bytesSent") + _or_zero(report, "headerBytesSent")
-                row["packets"] += _or_zero(report, "packetsSent")
-                row["target"] += _or_zero(report, "targetBitrate")
-            elif kind == "remote-inbound-rtp":
-                row["lost"] += _or_zero(report, "packetsLost")
-                if np.isnan(row["trip"]):
-                    row["trip"] = _number(report.get("roundTripTime"))
-            elif kind == "candidate-pair" and not np.isnan(_number(report.get("availableOutgoingBitrate"))):
-                row["available"] = _number(report.get("availableOutgoingBitrate"))
-                trip = _number(report.get("currentRoundTripTime"))
-                row["trip"] = row["trip"] if np.isnan(trip) else trip
-        if not np.isnan(row["at"]):
-            yield row
-
-
-def seconds(answers: list[Any]) -> Seconds | None:
+def seconds(answers: Iterable[Any]) -> Seconds | None:
     """Converts getStats() results to values per second; None if nothing is sent or the session is too short."""
-    rows = list(_rows(answers))
-    if len(rows) < LEAST_SECONDS:
+    connections = from_polls({"session": answers}).connections
+    return summarise(connections[0]) if connections else None
+
+
+USUAL_STEP_S = (0.75, 1.3)
+"""Polls with an interval in this range count as one per second."""
+
+
+def summarise(connection: Connection) -> Seconds | None:
+    """Returns a connection's values per second; None if nothing is sent or the session is too short."""
+    times, trips = connection.time_s, connection.round_trip_s
+    if not connection.sent or len(times) < 2 or times[-1] - times[0] < LEAST_SECONDS - 1:
         return None
-    column = {name: np.asarray([row[name] for row in rows], float) for name in rows[0]}
-    gaps = np.diff(column["at"])
-    keep = np.concatenate([[True], gaps > 0])
-    column = {name: values[keep] for name, values in column.items()}
-    gaps = np.diff(column["at"])
-    if len(gaps) < LEAST_SECONDS - 1 or np.isnan(column["trip"]).all() or np.isnan(column["available"]).all():
+    sent, lost, packets = connection.sent_bps, connection.lost, connection.packets_sent
+    estimates, targets = connection.available_bps, connection.target_bps
+    if np.isnan(trips).all() or np.isnan(sent).all():
         return None
-    packets = np.maximum(np.diff(column["packets"]), 1)
+    step = float(np.median(np.diff(times)))
+    if USUAL_STEP_S[0] <= step <= USUAL_STEP_S[1]:
+        keep = slice(1, None)
+        at = times - times[0]
+    else:
+        at = np.arange(0, np.floor(times[-1] - times[0]) + 1)
+        whole = at + times[0]
+        index = np.minimum(np.searchsorted(times, whole - 1e-6), len(times) - 1)
+        trips, estimates, targets = trips[index], estimates[index], targets[index]
+        sent = _resample(sent * np.diff(times, prepend=np.nan), times, whole)
+        lost, packets = (_resample(one, times, whole) for one in (lost, packets))
+        keep = slice(1, None)
+    shares = np.clip(lost / np.maximum(packets, 1), 0, 1)
+    most = targets if (~np.isnan(targets)).any() else sent
     return Seconds(
-        column["at"][1:] - column["at"][0], column["trip"][1:], column["available"][1:],
-        8 * np.diff(column["bytes"]) / gaps, np.clip(np.diff(column["lost"]) / packets, 0, 1),
-        float(np.nanmax(column["target"])),
-    )  # fmt: skip
+        at[keep],
+        trips[keep],
+        estimates[keep],
+        np.nan_to_num(sent)[keep],
+        shares[keep],
+        float(np.nanmax(most)),
+    )
 
 
-def _or_zero(report: Mapping[str, Any], name: str) -> float:
-    value = _number(report.get(name))
-    return 0.0 if np.isnan(value) else value
-
-
-def _from_dump(peer: Mapping[str, Any], name: str) -> list[dict[str, dict[str, Any]]]:
-    """Converts a peer connection of a dump to the form of getStats() results, one per sample."""
-    stats = peer.get("stats")
-    answers: list[dict[str, dict[str, Any]]] = []
-    count = 0
-    for key, one in stats.items() if isinstance(stats, dict) else ():
-        report, dash, member = key.rpartition("-")
-        if not dash or not isinstance(one, dict):
-            continue
-        written = one.get("values", "[]")
-        if not isinstance(written, str):
-            continue
-        try:
-            values = parse_json(written.encode(), name, "statistics")
-        except ForeignFileError:
-            continue
-        if not isinstance(values, list):
-            continue
-        count += len(values)
-        check_items(count, name, "statistics")
-        member = "timestamp" if member == "[timestamp]" else member
-        for index, value in enumerate(values):
-            while len(answers) <= index:
-                answers.append({})
-            answers[index].setdefault(report, {"type": one.get("statsType", "")})[member] = value
-    return answers
+def _resample(grown: Numbers, times: Numbers, whole: Numbers) -> Numbers:
+    """Returns how much a quantity grows before each full second, from its growth before each poll."""
+    if np.isnan(grown).all():
+        return np.full(len(whole), np.nan)
+    return np.diff(np.interp(whole, times, np.nancumsum(grown)), prepend=np.nan)
 
 
 def features(what: Seconds) -> Features:
@@ -294,7 +238,9 @@ def features(what: Seconds) -> Features:
     for part in QUANTILES:
         value = float(np.quantile(raised, part)) if len(raised) else 0.0
         found[f"round trip {part:g}"] = (float(np.log1p(value / SMALLEST_S)), SCALES["delay"])
-    found["loss"] = (float(np.sqrt(max(np.nanmean(what.lost[chosen]), 0.0))), SCALES["loss"])
+    losses = what.lost[chosen & ~np.isnan(what.lost)]
+    if len(losses):
+        found["loss"] = (float(np.sqrt(losses.mean())), SCALES["loss"])
     thirds = np.array_split(np.flatnonzero(chosen), 3)
     for name, values in (("sent", what.sent_bps), ("estimate", what.available_bps)):
         for index, third in enumerate(thirds, 1):
