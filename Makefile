@@ -139,7 +139,7 @@ site: setup  ## the documentation and the results as a site: out/site/index.html
 wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
-	git rev-parse --short=7 HEAD > python/fairwave/commit.txt || rm -f python/fairwave/commit.txt
+	git describe --always --dirty --abbrev=7 --exclude '*' > python/fairwave/commit.txt || rm -f python/fairwave/commit.txt
 	trap 'rm -f python/fairwave/commit.txt' EXIT; \
 		PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
 

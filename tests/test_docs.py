@@ -187,6 +187,15 @@ def saved(desk):
     (desk / "thesis.mplstyle").write_text("font.size: 9\n", encoding="utf-8")
 
 
+def bundled(words, monkeypatch):
+    """The folder or the bundle that a page made by an earlier command."""
+    made = ["run", "calls.toml", "--no-page", "--out", "out/calls"]
+    monkeypatch.setattr("sys.argv", ["fairwave", *made])
+    cli.app(made, standalone_mode=False)
+    if words[0] == "repeat":
+        cli.app(["bundle", "out/calls", "--out", words[1]], standalone_mode=False)
+
+
 def live_as_simulated(scenario, seed=1, commands=(), **_):
     books = dict.fromkeys(("read", "copied", "released", "dropped", "lost", "queued", "unmapped"), 0)
     books |= dict.fromkeys(("after_end", "device_dropped", "refused"), 0)
@@ -287,6 +296,8 @@ def test_every_command_works(desk, monkeypatch, line):
     monkeypatch.setattr("fairwave.lab.built", lambda: desk / "lab.html")
     if words[:1] == ["compare"] and "out/" in words[1]:
         saved(desk)
+    if words[0] in {"bundle", "repeat"}:
+        bundled(words, monkeypatch)
     if line.startswith("cat "):
         words = [shlex.split(line)[1] if word == "-" else word for word in words]
     if "--cluster" in words:

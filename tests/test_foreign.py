@@ -367,6 +367,8 @@ OPENING_OF = {
 """The same for functions of these modules."""
 
 BEHIND = {
+    "fairwave.bundles.archive._check_end": "bundle",
+    "fairwave.bundles.comparing._compare_csv": "results",
     "fairwave.cli.input.scenario": "scenario",
     "fairwave.cli.inspecting._is_network": "scenario",
     "fairwave.file_kinds": "no reader: looks at a bounded part",
@@ -383,7 +385,7 @@ BEHIND = {
     "fairwave.replay.packets.is_capture": "no reader: looks at 4 bytes",
     "fairwave.replay.packets._is_section": "no reader: looks at 4 bytes",
     "fairwave.replay.packets.packets": "capture",
-    "fairwave.results._sha256": "results",
+    "fairwave.results.hash_file": "results",
     "fairwave.results._table": "results",
     "fairwave.results._listed_tables": "results",
     "fairwave.runs.runs_file._unpacked": "kept runs",
@@ -430,7 +432,10 @@ OWN = {
         "fairwave.cli._drop_output", "fairwave.components._namespaces.setting", "fairwave.live.kernel._able",
         "fairwave.live.kernel.available",
     ),
-    "Python code of the user, which runs": ("fairwave.laws.registering._fingerprint",),
+    "Python code of the user, which runs": (
+        "fairwave.bundles.inputs._imported", "fairwave.laws.registering._fingerprint",
+    ),
+    "copied into a bundle, unread": ("fairwave.bundles.archive.write_archive",),
 }  # fmt: skip
 """Functions that open trusted files, with the reason."""
 

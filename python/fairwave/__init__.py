@@ -73,6 +73,8 @@ from fairwave._native import version as __version__
 if TYPE_CHECKING:
     from fairwave.ask import Answer, find, sweep
     from fairwave.building import build, flow, link
+    from fairwave.bundles.packing import bundle
+    from fairwave.bundles.repeating import repeat
     from fairwave.doubting import Doubt, doubt
     from fairwave.laws import (
         Arrival,
@@ -148,6 +150,7 @@ __all__ = [
     "Window",
     "__version__",
     "build",
+    "bundle",
     "compare",
     "controller",
     "discipline",
@@ -164,6 +167,7 @@ __all__ = [
     "names",
     "parameter",
     "rate_controller",
+    "repeat",
     "source",
     "sweep",
 ]
@@ -200,6 +204,7 @@ _HOMES = {
     "Unit": "laws",
     "Window": "laws",
     "build": "building",
+    "bundle": "bundles.packing",
     "compare": "scenario",
     "controller": "laws",
     "discipline": "laws",
@@ -215,6 +220,7 @@ _HOMES = {
     "measure": "laws",
     "parameter": "laws",
     "rate_controller": "laws",
+    "repeat": "bundles.repeating",
     "source": "laws",
     "sweep": "ask",
 }

@@ -106,10 +106,14 @@ class Provenance:
 
 @cache
 def commit() -> str:
-    """The commit of fairwave's sources, seven digits: read from the checkout's files or from the built package."""
+    """The commit of fairwave's sources, seven digits: read from the checkout's files or from the built package.
+
+    `-dirty` follows if a package was built from changed sources. For a checkout see `describe_commit`.
+    """
     written = Path(__file__).with_name("commit.txt")
     if written.is_file():
-        return written.read_text(encoding="ascii").strip()[:7]
+        base, dash, state = written.read_text(encoding="ascii").strip().partition("-")
+        return f"{base[:7]}{dash}{state}"
     git = Path(__file__).resolve().parents[2] / ".git"
     try:
         if git.is_file():  # a worktree
@@ -127,6 +131,29 @@ def commit() -> str:
         return next(line[:7] for line in packed if line.endswith(f" {name}"))
     except (OSError, ValueError, StopIteration):
         return "unknown"
+
+
+SOURCES = ("python", "crates", "Cargo.toml", "Cargo.lock", "pyproject.toml")
+"""Files and folders of a checkout that decide about results."""
+
+
+def describe_commit() -> str:
+    """The commit, with `-dirty` after it if the sources of a checkout differ from it.
+
+    This calls git, which takes longer than a small run. So provenance has `commit` alone.
+    """
+    import subprocess
+
+    found = commit()
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists() or found.endswith("-dirty"):
+        return found
+    status = ["git", "--no-optional-locks", "status", "--porcelain", "--untracked-files=no", "--", *SOURCES]
+    try:
+        done = subprocess.run(status, cwd=root, capture_output=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return found
+    return f"{found}-dirty" if done.stdout.strip() else found
 
 
 WHERE = ("--cluster", "--threads")

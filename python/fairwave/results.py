@@ -477,7 +477,7 @@ class Results:
         # Last in the list, so that its presence shows that the list is complete.
         files.append(folder / PROVENANCE)
         write_text(folder / PROVENANCE, self.provenance.to_json() + "\n")
-        write_text(folder / SUMS, "".join(f"{_sha256(file)}  {file.name}\n" for file in files))
+        write_text(folder / SUMS, "".join(f"{hash_file(file)}  {file.name}\n" for file in files))
 
     @classmethod
     def load(cls, folder: str | Path) -> Results:
@@ -605,7 +605,7 @@ def _listed_tables(folder: Path) -> list[Path]:
     for file in tables:
         if not file.is_file():
             raise DamagedResultsError(f"{file} is missing, but {SUMS} lists it; {_again(folder)}")
-        if _sha256(file) != sums[file.name]:
+        if hash_file(file) != sums[file.name]:
             raise DamagedResultsError(
                 f"{file} is damaged: its SHA-256 is not the one that {SUMS} lists; {_again(folder)}"
             )
@@ -623,7 +623,7 @@ def _again(folder: Path) -> str:
     )
 
 
-def _sha256(file: Path) -> str:
+def hash_file(file: Path) -> str:
     """The SHA-256 of a file, which need not fit the memory."""
     import hashlib
 

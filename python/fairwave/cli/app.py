@@ -870,6 +870,74 @@ def doctor(json: Json = False) -> None:
     show_components(json=json)
 
 
+@app.command(
+    rich_help_panel=ASK,
+    epilog=examples(
+        "fairwave bundle out/calls",
+        "fairwave bundle out/calls --out figure-3.fairwave.zip",
+    ),
+)
+def bundle(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of results that `--out` left.")],
+    out: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FILE", help="The bundle; FOLDER.fairwave.zip if left out."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that exists.")] = False,
+    json: Json = False,
+) -> None:
+    """Make one file of results and everything that repeats them: scenario, laws, seeds, build, tables, figures.
+
+    Run it in the working folder of the command that made the results.
+    """
+    from fairwave.cli.bundling import make_bundle
+
+    make_bundle(folder, out, overwrite=overwrite, json=json)
+
+
+@app.command(
+    rich_help_panel=ASK,
+    epilog=examples(
+        "fairwave repeat out/calls.fairwave.zip",
+        "fairwave repeat figure-3.fairwave.zip --out out/again --json",
+        "fairwave repeat figure-3.fairwave.zip --unpack figure-3",
+    ),
+)
+def repeat(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A bundle that `fairwave bundle` made.")],
+    out: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FOLDER", help="Keep the results of the repetition in this empty folder."),
+    ] = None,
+    unpack: Annotated[
+        Optional[Path],
+        typer.Option(
+            metavar="FOLDER",
+            help="Compare every SHA-256, unpack the bundle into this empty folder, run nothing.",
+        ),
+    ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Run Python code of the bundle, with your rights, and decode its recordings. Read the code first.",
+        ),
+    ] = False,
+    threads: Threads = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Repeat a bundle's command with the same seeds, and compare every table with the bundle's.
+
+    The exit status is 0 if all values are the same, 1 if some differ or the command fails, 2 if the bundle is unusable.
+    """
+    from fairwave.cli.bundling import repeat_file
+    from fairwave.cli.input import threads_or_all
+
+    status = repeat_file(file, out, unpack, threads_or_all(threads), trust=trust, yes=yes, json=json)
+    raise typer.Exit(status)
+
+
 @app.command(rich_help_panel=NAMES)
 def schema(laws: Laws = None) -> None:
     """Print the JSON Schema of scenarios."""
