@@ -219,6 +219,7 @@ def kernel_controller(law, parameters=None, name=None, **_):
 FEWER = {
     "run": ("-n", "1"),
     "compare": ("-n", "2", "--no-audio"),
+    "guard": ("-n", "2"),
     "sweep": ("-n", "2", "--most", "2"),
     "find": ("-n", "2", "--most", "2"),
     "network": ("-n", "1", "--widen", "1"),

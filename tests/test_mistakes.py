@@ -410,6 +410,7 @@ FIRST = {
     "evaluate": ["nothing"], "study": ["nothing"], "explain": ["udp"], "list": ["queues"], "lab": ["calls.toml"],
     "pattern": ["calls.toml"], "trace": ["calls.toml"], "new": ["controller", "mine"], "schema": [],
     "network": ["calls.toml"],
+    "guard": ["nothing", "--baseline", "calls.toml"],
     "rfc8867": ["nothing"],
     "fit": ["night.pcap", "--out", "fitted.toml"],
     "measure": ["localhost:9", "--key-file", "good.key"],

@@ -311,20 +311,28 @@ def overall(found: Sequence[Requirement]) -> Verdict:
 
 def write_junit(path: Path, suite: str, found: Sequence[Requirement]) -> None:
     """Writes requirements as JUnit XML, a test case each. Failed ones are failures, undecided ones errors."""
+    write_suites(path, {suite: found})
+
+
+def write_suites(path: Path, suites: Mapping[str, Sequence[Requirement]]) -> None:
+    """Writes the requirements of several suites as JUnit XML."""
     from fairwave.staging import write_text
 
-    count = {verdict: sum(one.verdict == verdict for one in found) for verdict in STATUS}
-    totals = {
-        "name": suite, "tests": str(len(found)), "failures": str(count["fails"]), "errors": str(count["undecided"]),
-    }  # fmt: skip
     root = ET.Element("testsuites")
-    top = ET.SubElement(root, "testsuite", totals)
-    for one in found:
-        case = ET.SubElement(top, "testcase", {"classname": suite, "name": _printable(one.name), "time": "0"})
-        if one.verdict != "holds":
-            kind = "failure" if one.verdict == "fails" else "error"
-            words = {"type": one.verdict, "message": _printable(str(one))}
-            ET.SubElement(case, kind, words).text = _printable(str(one))
+    for suite, found in suites.items():
+        count = {verdict: sum(one.verdict == verdict for one in found) for verdict in STATUS}
+        totals = {
+            "name": _printable(suite), "tests": str(len(found)), "failures": str(count["fails"]),
+            "errors": str(count["undecided"]),
+        }  # fmt: skip
+        top = ET.SubElement(root, "testsuite", totals)
+        for one in found:
+            words = {"classname": _printable(suite), "name": _printable(one.name), "time": "0"}
+            case = ET.SubElement(top, "testcase", words)
+            if one.verdict != "holds":
+                kind = "failure" if one.verdict == "fails" else "error"
+                words = {"type": one.verdict, "message": _printable(str(one))}
+                ET.SubElement(case, kind, words).text = _printable(str(one))
     ET.indent(root)
     path.parent.mkdir(parents=True, exist_ok=True)
     text = ET.tostring(root, encoding="unicode")

@@ -298,6 +298,58 @@ def compare(
 @app.command(
     rich_help_panel=ASK,
     epilog=examples(
+        "fairwave guard new.toml --baseline old.toml",
+        "fairwave guard new.toml --baseline old.toml --require 'mos.call >= baseline - 0.2' --junit out/guard.xml",
+    ),
+)
+def guard(
+    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO…", help="Scenarios, .toml or .json.")],
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="REVISION|SCENARIO|FOLDER",
+            help="The earlier version: a revision of git (main, HEAD^), a scenario, a folder of its runs, or a folder "
+            "with the files of another version.",
+        ),
+    ],
+    require: Require = None,
+    relevant: Relevant = None,
+    out: Annotated[
+        Optional[Path], typer.Option(help="Folder for report, pictures and pages; out/guard if left out.")
+    ] = None,
+    junit: JUnit = None,
+    seed: FirstSeed = 1,
+    replications: Replications = 10,
+    settings: Settings = None,
+    threads: Threads = None,
+    laws: Laws = None,
+    page: Annotated[
+        bool, typer.Option(help="Draw a page and the pictures of the report; without it, tables alone.")
+    ] = True,
+    overwrite: Overwrite = False,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Fail if a call gets worse than in an earlier version: for CI, with a report, pictures and JUnit XML.
+
+    Each scenario runs as it is and as the baseline has it, under the same seeds. The exit status is 3 if a call is
+    worse by a difference that counts (or fails --require), 4 if that is undecided.
+    """
+    from fairwave.cli.guarding import GuardOptions, guard_scenarios
+    from fairwave.cli.input import seeds, threads_or_all
+    from fairwave.measuring.relevance import relevance
+
+    guard_scenarios(
+        GuardOptions(
+            scenarios, baseline, require or [], out, seeds(seed, replications), settings or [],
+            threads_or_all(threads), laws or [], junit, relevance(relevant), overwrite, yes, page, json,
+        )
+    )  # fmt: skip
+
+
+@app.command(
+    rich_help_panel=ASK,
+    epilog=examples(
         "fairwave sweep calls.toml --grid flow.voice.count=5,10,20 --until mos.voice:±0.05",
         "fairwave sweep calls.toml --grid flow.voice.count=1..20 --until mos.voice:±0.1 --show loss.voice --out out/s",
     ),

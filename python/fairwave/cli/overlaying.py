@@ -118,7 +118,7 @@ def compare_folders(words: Sequence[str], asked: Comparing, given: Sequence[str]
             raise BadInputError(
                 f"{one} would be replaced by its own comparison; give another folder with --out"
             )
-    where = dict(zip(_labels(folders), folders, strict=True))
+    where = dict(zip(label_paths(folders), folders, strict=True))
     scenarios = {label: text for label, one in where.items() if (text := _scenario(one))}
 
     def saved(_: Keep | None) -> dict[str, Results]:
@@ -153,11 +153,12 @@ def compare_scenarios(
                 f"fairwave compare {words[0]} {option} …"
             )
     where = {
-        label: Path(word) for label, word in zip(_labels([Path(word) for word in words]), words, strict=True)
+        label: Path(word)
+        for label, word in zip(label_paths([Path(word) for word in words]), words, strict=True)
     }
     read = {label: scenario(str(path), list(settings)) for label, path in where.items()}
     first, *others = read.values()
-    for one in conditions(asked.require, asked.junit, first, has_baseline=True):
+    for one in conditions(asked.require, None, first, has_baseline=True):
         for other in others:
             measure(one.of.text, other)
     measure_names(asked.measures, first)
@@ -204,8 +205,8 @@ def _compare(
     folder, page = asked.folder, None
 
     def read(saved: dict[str, Results]) -> tuple[dict[str, Results], Results, Any, str, list[MeasureLine]]:
-        whole, parts = _laid_over(saved, asked.axis)
-        group = _group(whole, asked.flow)
+        whole, parts = lay_over(saved, asked.axis)
+        group = choose_group(whole, asked.flow)
         try:
             found = lines(whole, asked.axis, group, names=_names(asked.measures), relevance=asked.relevance)
         except KeyError as error:
@@ -232,11 +233,11 @@ def _compare(
     if not is_run:
         answer = answer.with_more_runs_by(SAVED)
     if is_run and not wanted:
-        wanted = _no_worse(found, group, asked.relevance)
+        wanted = forbid_worse(found, group, asked.relevance)
     required = judge_results(wanted, whole, relevance=asked.relevance)
     if not is_run:
         required = [replace(one, advice=more_runs_by(SAVED, one.advice)) for one in required]
-    differ = _differences(scenarios)
+    differ = list_differences(scenarios)
     if asked.json:
         rows = [{"key": key, **dict(zip(scenarios, values, strict=True))} for key, values in differ.items()]
         document = {
@@ -268,7 +269,7 @@ def _read_gated(read: Callable[[], T], where: Mapping[str, Path]) -> T:
         return read()
 
 
-def _differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
+def list_differences(scenarios: Mapping[str, str]) -> dict[str, list[str]]:
     """Lists the keys in which scenarios differ; empty if they do not, or if one cannot be read."""
     from fairwave import load
     from fairwave.answers.differences import differences
@@ -289,7 +290,7 @@ def _show_differences(differ: Mapping[str, Sequence[str]], labels: Sequence[str]
         console.say("\nThe scenarios are the same, apart from names and records.")
 
 
-def _no_worse(found: Sequence[MeasureLine], group: str, relevance: Relevance) -> list[Condition]:
+def forbid_worse(found: Sequence[MeasureLine], group: str, relevance: Relevance) -> list[Condition]:
     """The condition that a scenario is not worse than the first by a difference that counts, in the first measure."""
     from fairwave.ask.wording import Condition, MeasureRequest
 
@@ -346,7 +347,7 @@ def saved_runs(folder: Path) -> Results:
         ) from None
 
 
-def _labels(folders: Sequence[Path]) -> list[str]:
+def label_paths(folders: Sequence[Path]) -> list[str]:
     """Names each folder by the shortest end of its path that is unique."""
     whole = [one.resolve() for one in folders]
     if len(set(whole)) < len(whole):
@@ -446,7 +447,7 @@ def _versions(saved: Mapping[str, Results]) -> list[str]:
     return [f"Made by different versions ({_made_by(saved)}): differences may come from that."]
 
 
-def _laid_over(
+def lay_over(
     saved: Mapping[str, Results], axis: str
 ) -> tuple[Results, dict[str, tuple[str, tuple[Any, ...]]]]:
     """Merges all runs along one axis. Each label maps to its folder and to the labels of its point there.
@@ -479,7 +480,7 @@ def _laid_over(
         return Results.concatenate(each), parts
 
 
-def _group(results: Results, wanted: str | None) -> str:
+def choose_group(results: Results, wanted: str | None) -> str:
     """The flow group that is compared: the one wanted, else the first with an opinion score, else the first stream."""
     from fairwave.answers import group_measures
     from fairwave.measuring import measures

@@ -85,12 +85,30 @@ def baseline_runs(
         )
     from pathlib import Path
 
+    from fairwave.answers.results_api import asked
+
     if not Path(given).is_dir():
         from fairwave.ask.finding import baseline_of
         from fairwave.cli.input import scenario
 
         return baseline_of(beside, scenario(given), chosen, threads=threads, keep=keep)
-    from fairwave.answers.results_api import asked
+    found = saved_baseline(given, chosen)
+    try:
+        for one in beside:
+            asked(found, one.of.text, None)
+    except LookupError as error:
+        raise BadInputError(f"--baseline {given}: {error}") from None
+    return found
+
+
+def saved_baseline(given: str, chosen: range) -> Results:
+    """Reads the runs of a folder that serve as baseline.
+
+    Raises:
+        BadInputError: It holds no runs, those of several alternatives, or it lacks a seed.
+    """
+    from pathlib import Path
+
     from fairwave.cli.overlaying import saved_runs
     from fairwave.provenance import seeds_in_words
 
@@ -103,11 +121,6 @@ def baseline_runs(
             f"{given} has runs with the seeds {seeds_in_words(sorted(seeds))}, but {seeds_in_words(list(chosen))} are "
             "compared; give --baseline its scenario, or the same --seed and -n"
         )
-    try:
-        for one in beside:
-            asked(found, one.of.text, None)
-    except LookupError as error:
-        raise BadInputError(f"--baseline {given}: {error}") from None
     return found
 
 

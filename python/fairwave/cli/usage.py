@@ -32,6 +32,7 @@ COMMANDS = {
     "live": ("emulate", "emulation", "real", "testbed"),
     "shell": ("ssh", "bash", "mininet"),
     "compare": ("diff", "comparison", "versus", "vs"),
+    "guard": ("ci", "regression", "baseline", "assert", "gate"),
     "sweep": ("grid", "vary", "batch", "experiment"),
     "find": ("search", "limit", "bisect", "dimension", "size"),
     "list": ("ls", "names", "show", "laws"),
