@@ -1,14 +1,15 @@
-//! Losses in runs: a share of packets is lost, in runs of a mean length, independently of the time between packets.
+//! Losses by a chain of two states that takes a step with each packet, independently of the time between packets.
 //!
-//! Source: Gilbert 1960, *Capacity of a burst-noise channel*, applied to packet loss (RFC 3611 §4.7.2 names it for VoIP).
-//! The model is a chain of two states that takes a step with each packet. Here p is the probability of a loss after an
-//! arrival, and q the probability of an arrival after a loss. In the long run the share p/(p + q) is lost, in runs of
-//! geometric length with mean 1/q.
+//! Source: Gilbert 1960, *Capacity of a burst-noise channel*, and Elliott 1963, applied to packet loss (RFC 3611 §4.7.2
+//! names the chain for VoIP; Linux's netem has it as `loss gemodel`, after Salsano et al. 2012). p is the probability of
+//! the bad state after the good one (`to-bad`), and r that of the good state after the bad one (`to-good`). In the long
+//! run the share p/(p + r) of packets meets the bad state, in runs of geometric length with mean 1/r. Each state loses
+//! packets independently with its probability: `good-loss` (netem's 1 − k) and `bad-loss` (netem's 1 − h).
 //!
-//! **Assumptions.** The bad state loses every packet and the good state none, so rate and mean run determine the model.
-//! The first packet is lost with the long-run probability. Independent losses have mean runs of 1/(1 − rate). Shorter
-//! runs are possible, down to 1: no two losses in a row. With a mean run of m, the rate is at most m/(m + 1), because a
-//! packet arrives after each run.
+//! **Assumptions.** With `rate` and `run` the bad state loses every packet and the good state none, so both numbers
+//! determine the model. Independent losses have mean runs of 1/(1 − rate). Shorter runs are possible, down to 1: no two
+//! losses in a row. With a mean run of m, the rate is at most m/(m + 1), because a packet arrives after each run. The
+//! first packet meets the bad state with its long-run probability; netem's chain begins in the good state.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,44 +18,108 @@ use super::{LossLaw, LossModel};
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
-use fairwave_units::ratio::Ratio;
+use fairwave_units::ratio::OptionalRatio;
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
-/// Loses a given share of packets in runs of a given mean length (Gilbert 1960). The model counts packets, not time.
-/// `fairwave pattern` fits both numbers to a recorded pattern.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+/// Loses packets in runs, by a chain of two states that counts packets, not time (Gilbert 1960, Elliott 1963). Give either
+/// `rate` and `run`, or `to-bad` and `to-good` (netem's `gemodel`). `fairwave pattern` fits rate and run to a recorded pattern.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GilbertConfig {
     /// Share of packets lost in the long run, 0 to 1; at most run / (run + 1), or exactly 1: the link loses all.
-    #[serde(with = "Ratio")]
-    pub rate: f64,
+    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
     /// Mean number of packets lost in a row, 1 and above. Independent losses have 1 / (1 − rate).
-    pub run: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<f64>,
+    /// Probability that the bad state follows the good one, per packet, 0 to 1 (netem's p).
+    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    pub to_bad: Option<f64>,
+    /// Probability that the good state follows the bad one, per packet, above 0 up to 1 (netem's r).
+    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    pub to_good: Option<f64>,
+    /// Loss rate in the good state, 0 to 1 (netem's 1 − k). Default 0. Only with to-bad and to-good.
+    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    pub good_loss: Option<f64>,
+    /// Loss rate in the bad state, 0 to 1 (netem's 1 − h). Default 1. Only with to-bad and to-good.
+    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    pub bad_loss: Option<f64>,
+}
+
+/// The chain's four probabilities.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    to_bad: f64,
+    to_good: f64,
+    good_loss: f64,
+    bad_loss: f64,
 }
 
 impl GilbertConfig {
-    /// Transition probabilities from arriving to lost (p), and from lost to arriving (q).
-    fn steps(&self) -> (f64, f64) {
-        if self.rate >= 1.0 {
-            return (1.0, 0.0);
+    fn steps(&self) -> Result<Steps, ConfigError> {
+        let (good_loss, bad_loss) = (self.good_loss.unwrap_or(0.0), self.bad_loss.unwrap_or(1.0));
+        match (self.rate, self.run, self.to_bad, self.to_good) {
+            (Some(rate), Some(run), None, None) => {
+                let (key, value) = match (self.good_loss, self.bad_loss) {
+                    (Some(loss), _) => ("good-loss", loss),
+                    (None, Some(loss)) => ("bad-loss", loss),
+                    (None, None) if rate >= 1.0 => return Ok(Steps { to_bad: 1.0, to_good: 0.0, good_loss, bad_loss }),
+                    (None, None) => {
+                        let back = 1.0 / run;
+                        return Ok(Steps { to_bad: back * rate / (1.0 - rate), to_good: back, good_loss, bad_loss });
+                    }
+                };
+                let allowed = "to-bad and to-good instead of rate and run, if each state has a loss rate";
+                Err(ConfigError::new(key, value, allowed, "to-bad = \"1 %\", to-good = \"25 %\""))
+            }
+            (None, None, Some(to_bad), Some(to_good)) => Ok(Steps { to_bad, to_good, good_loss, bad_loss }),
+            (rate, run, to_bad, to_good) => {
+                let given = [("rate", rate), ("run", run), ("to-bad", to_bad), ("to-good", to_good)];
+                let names: Vec<_> = given.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| *name).collect();
+                let missing = match names[..] {
+                    ["rate"] => "run",
+                    ["to-bad"] => "to-good",
+                    ["to-good"] => "to-bad",
+                    _ => "rate",
+                };
+                let value =
+                    if names.is_empty() { "no key".to_owned() } else { format!("only {}", names.join(" and ")) };
+                let (key, value) =
+                    if names.len() > 1 { (names[names.len() - 1], names.join(" and ")) } else { (missing, value) };
+                let allowed = "either rate and run, or to-bad and to-good";
+                Err(ConfigError::new(key, value, allowed, "rate = \"1 %\", run = 3"))
+            }
         }
-        let back = 1.0 / self.run;
-        (back * self.rate / (1.0 - self.rate), back)
     }
 }
 
 impl Checked for GilbertConfig {
     fn check(&self) -> Result<(), ConfigError> {
-        check_fraction("rate", self.rate, "rate = \"1 %\"")?;
-        if !(self.run >= 1.0 && self.run.is_finite()) {
-            return Err(ConfigError::new("run", self.run, "1 packet or more", "run = 3"));
+        let steps = self.steps()?;
+        let (Some(rate), Some(run)) = (self.rate, self.run) else {
+            check_fraction("to-bad", steps.to_bad, "to-bad = \"1 %\"")?;
+            check_fraction("to-good", steps.to_good, "to-good = \"25 %\"")?;
+            if steps.to_good == 0.0 {
+                return Err(ConfigError::new(
+                    "to-good",
+                    steps.to_good,
+                    "above 0, or the bad state never ends",
+                    "to-good = \"25 %\"",
+                ));
+            }
+            check_fraction("good-loss", steps.good_loss, "good-loss = \"0.1 %\"")?;
+            return check_fraction("bad-loss", steps.bad_loss, "bad-loss = \"50 %\"");
+        };
+        check_fraction("rate", rate, "rate = \"1 %\"")?;
+        if !(run >= 1.0 && run.is_finite()) {
+            return Err(ConfigError::new("run", run, "1 packet or more", "run = 3"));
         }
         // Tolerates rounding errors at the largest allowed rate.
-        if self.rate < 1.0 && self.steps().0 > 1.0 + 1e-9 {
-            let (most, run) = (self.run / (self.run + 1.0), self.rate / (1.0 - self.rate));
+        if rate < 1.0 && steps.to_bad > 1.0 + 1e-9 {
+            let (most, longer) = (run / (run + 1.0), rate / (1.0 - rate));
             let allowed = format!("at most run / (run + 1) = {:.4}, as a packet arrives between two runs", most);
-            return Err(ConfigError::new("rate", self.rate, allowed, format!("run = {:.4}", run.max(1.0))));
+            return Err(ConfigError::new("rate", rate, allowed, format!("run = {:.4}", longer.max(1.0))));
         }
         Ok(())
     }
@@ -69,26 +134,31 @@ impl LossLaw for GilbertConfig {
     type Model = Gilbert;
 
     fn model(&self, mut stream: Stream) -> Result<Gilbert, ConfigError> {
-        let (lose, recover) = self.steps();
+        let steps = self.steps()?;
         // The state before the first packet has the stationary distribution.
-        let losing = stream.chance(self.rate);
-        Ok(Gilbert { lose, recover, losing, stream })
+        let share = self.rate.unwrap_or_else(|| steps.to_bad / (steps.to_bad + steps.to_good));
+        let is_bad = stream.chance(share);
+        Ok(Gilbert { steps, is_bad, stream })
     }
 }
 
 /// State of the chain.
 pub struct Gilbert {
-    lose: f64,
-    recover: f64,
-    losing: bool,
+    steps: Steps,
+    is_bad: bool,
     stream: Stream,
 }
 
 impl LossModel for Gilbert {
     fn lost(&mut self, _now: Instant, _packet: &Packet) -> bool {
-        let leaves = if self.losing { self.recover } else { self.lose };
-        self.losing ^= self.stream.chance(leaves);
-        self.losing
+        let steps = &self.steps;
+        self.is_bad ^= self.stream.chance(if self.is_bad { steps.to_good } else { steps.to_bad });
+        // Certain outcomes take no random number.
+        match if self.is_bad { steps.bad_loss } else { steps.good_loss } {
+            0.0 => false,
+            1.0 => true,
+            loss => self.stream.chance(loss),
+        }
     }
 }
 
@@ -100,7 +170,10 @@ mod tests {
     use super::*;
 
     fn pattern(rate: f64, run: f64, seed: u64, count: usize) -> Vec<bool> {
-        let config = GilbertConfig { rate, run };
+        sequence(GilbertConfig { rate: Some(rate), run: Some(run), ..Default::default() }, seed, count)
+    }
+
+    fn sequence(config: GilbertConfig, seed: u64, count: usize) -> Vec<bool> {
         config.check().expect("sound");
         let mut model = config.model(Seed(seed).stream("loss")).expect("a model");
         (0..count).map(|_| model.lost(Instant::ZERO, &packet())).collect()
@@ -150,11 +223,57 @@ mod tests {
 
     #[test]
     fn rejects_losses_that_no_chain_has_and_names_possible_ones() {
-        let refused = |rate, run| GilbertConfig { rate, run }.check().expect_err("refused");
+        let refused = |rate, run| {
+            GilbertConfig { rate: Some(rate), run: Some(run), ..Default::default() }.check().expect_err("refused")
+        };
         assert_eq!(refused(1.5, 3.0).key, "rate");
         assert_eq!(refused(0.1, 0.5).key, "run");
         assert_eq!(refused(0.1, f64::NAN).key, "run");
         let error = refused(0.8, 2.0);
         assert_eq!((error.key.as_str(), error.to_string().contains("run = 4.0000")), ("rate", true), "{error}");
+    }
+
+    /// netem's `loss gemodel 2 % 25 % 60 % 0.5 %`, checked against the chain's closed forms.
+    #[test]
+    fn each_state_loses_with_its_probability_and_states_last_as_long_as_configured() {
+        let config = GilbertConfig {
+            to_bad: Some(0.02),
+            to_good: Some(0.25),
+            good_loss: Some(0.005),
+            bad_loss: Some(0.6),
+            ..Default::default()
+        };
+        let count = 2_000_000;
+        let lost = sequence(config, 3, count);
+        let bad = 0.02 / 0.27;
+        let expected = bad * 0.6 + (1.0 - bad) * 0.005;
+        let share = lost.iter().filter(|lost| **lost).count() as f64 / count as f64;
+        assert!((share / expected - 1.0).abs() < 0.02, "{share}, expected {expected}");
+        // A loss after a loss: the share of bad states among losses, one step on.
+        let was_bad = bad * 0.6 / expected;
+        let is_bad = was_bad * 0.75 + (1.0 - was_bad) * 0.02;
+        let after = is_bad * 0.6 + (1.0 - is_bad) * 0.005;
+        let pairs: Vec<bool> = lost.windows(2).filter(|pair| pair[0]).map(|pair| pair[1]).collect();
+        let seen = pairs.iter().filter(|lost| **lost).count() as f64 / pairs.len() as f64;
+        assert!((seen / after - 1.0).abs() < 0.02, "{seen}, expected {after}");
+    }
+
+    #[test]
+    fn both_forms_without_losses_in_the_good_state_are_one_chain() {
+        let states = GilbertConfig { to_bad: Some(1.0 / 9.0 / 3.0), to_good: Some(1.0 / 3.0), ..Default::default() };
+        assert_eq!(pattern(0.1, 3.0, 7, 10_000), sequence(states, 7, 10_000));
+    }
+
+    #[test]
+    fn rejects_keys_that_do_not_belong_together() {
+        let refused = |config: GilbertConfig| config.check().expect_err("refused").key;
+        let (none, some) = (GilbertConfig::default(), Some(0.5));
+        assert_eq!(refused(none), "rate");
+        assert_eq!(refused(GilbertConfig { rate: some, ..none }), "run");
+        assert_eq!(refused(GilbertConfig { to_bad: some, ..none }), "to-good");
+        assert_eq!(refused(GilbertConfig { rate: some, run: Some(3.0), to_bad: some, ..none }), "to-bad");
+        assert_eq!(refused(GilbertConfig { rate: Some(0.1), run: Some(3.0), bad_loss: some, ..none }), "bad-loss");
+        assert_eq!(refused(GilbertConfig { to_bad: some, to_good: Some(0.0), ..none }), "to-good");
+        assert_eq!(refused(GilbertConfig { to_bad: some, to_good: some, good_loss: Some(2.0), ..none }), "good-loss");
     }
 }

@@ -16,7 +16,8 @@
 //! the sender passes no larger pieces to hardware. A restart after an idle time is recognised by the first segment
 //! delivered after it, which was alone in flight. ProbeRTT is skipped then, but the pace of the flight before is
 //! not lowered to the rate itself. Spurious losses are not undone. After a timeout one segment is sent, since all
-//! data in flight counts as lost. Google's quicker probing after the end of marks is left out.
+//! data in flight counts as lost. Google's quicker probing after the end of marks is left out. After a large fall of the
+//! rate before a deep buffer, ProbeRTT ends each cycle early and the old rate stays (`docs/protocols/bbr.md`).
 
 mod bounds;
 #[cfg(test)]
