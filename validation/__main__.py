@@ -29,6 +29,7 @@ COMMANDS = {
     "practice": "pages.practice",
     "quick": "checks.quick",
     "radio": "compare.ns3.radio",
+    "rate-fall": "measured.rate_fall",
     "readings": "checks.readings",
     "results": "pages.render",
     "scream": "compare.scream",

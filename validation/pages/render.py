@@ -86,6 +86,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         Page("files", "Limits and memory of files", "validation.measured.strangers", "files"),
         Page("lines", "Measured lines", "validation.measured.lines", "measure"),
         Page("networks", "Networks", "validation.measured.networks", "networks"),
+        Page("rate-fall", "BBR after a fall of the rate", "validation.measured.rate_fall", "protocols/bbr"),
         Page("performance", "Performance", "validation.bench.report", "performance"),
         Page("queue-cost", "Cost of a victim", "validation.bench.queue_cost", "performance"),
     ),
