@@ -171,6 +171,23 @@ def test_the_dump_has_what_readers_of_webrtc_internals_expect():
     ]
 
 
+def test_each_series_of_a_dump_spans_the_samples_that_have_its_member():
+    samples = [
+        {"V": {"id": "V", "type": "outbound-rtp", "timestamp": 1e12 + 1e3 * at, "bytesSent": at,
+               **({"frameHeight": 180 + at} if 3 <= at < 6 else {})}}
+        for at in range(10)
+    ]  # fmt: skip
+    made = getstats.internals([getstats.Session("call", 0, samples, [])])
+    found = made["PeerConnections"]["1-1"]["stats"]
+    assert json.loads(found["V-timestamp"]["values"])[-1] == 1e12 + 9e3
+    height = found["V-frameHeight"]
+    assert json.loads(height["values"]) == [183, 184, 185]
+    assert (height["startTime"], height["endTime"]) == (
+        "2001-09-09T01:46:43.000Z",
+        "2001-09-09T01:46:45.000Z",
+    )
+
+
 def test_runs_without_sessions_are_refused_with_what_to_write(tmp_path):
     path = tmp_path / "voice.toml"
     path.write_text(

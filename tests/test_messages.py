@@ -33,6 +33,8 @@ FLENT = json.dumps(
 FILES = {
     "dump.json": (DUMP, "a dump of chrome://webrtc-internals", "`fairwave fit dump.json`"),
     "stats.json": (GETSTATS, "statistics of getStats()", "`fairwave fit stats.json`"),
+    "meet.json": ('["create","PC_0",{}]\n["getstats","PC_0",{},2]\n', "a file of rtcstats", "`fairwave fit meet.json`"),
+    "call.rtcstats": ('RTCStatsDump\n{"fileFormat":3}\n', "a file of rtcstats", "`fairwave fit call.rtcstats`"),
     "line.json": ('{"version": {"irtt": "0.9.1"}, "round_trips": []}', "irtt", "`fairwave measure --irtt line.json`"),
     "rrul.flent": (FLENT, "Flent", "examples/rrul.toml"),
     "iperf.json": ('{"start": {}, "end": {"sum_sent": {"bytes": 3}}}', "iperf3", "fairwave measure HOST"),

@@ -74,6 +74,11 @@ NS2 = r"new Simulator|\$ns\w* (?:duplex-link|simplex-link|node|at|attach-agent)\
 NS3 = r"#include [\"<]ns3/|^\s*(?:from|import) ns(?:3|\.)|NS_LOG_COMPONENT_DEFINE"
 RTC = r"\"type\"\s*:\s*\"(?:in|out|remote-in|remote-out)bound-rtp\"|\"type\"\s*:\s*\"candidate-pair\""
 
+RTCSTATS = (
+    r"\ARTCStatsDump\s|\A\[\s*\"(?:[\w.]+)\",\s*(?:null|\"[^\"]*\"),.*^\[\s*\"(?:getstats|getStats|g)\",\s*\"|"
+    r"\A\[\s*\"(?:getstats|getStats)\",\s*\""
+)
+
 
 def _is_picture(data: bytes) -> object:
     begin = r"\A\s*(?:<\?xml.*?\?>\s*)?(?:<!--.*?-->\s*|<!DOCTYPE svg[^>]*>\s*)*<svg\b"
@@ -123,6 +128,7 @@ KINDS = (
         _begins(*CAPTURES),
     ),
     FileKind("dump", "a dump of chrome://webrtc-internals", FIT, _json(r"\"PeerConnections\"")),
+    FileKind("rtcstats", "a file of rtcstats", FIT, _has(RTCSTATS)),
     FileKind("getstats", "a list of statistics of getStats()", FIT, _json(RTC)),
     FileKind(
         "irtt", "a measurement by irtt", "`fairwave measure --irtt {0}` judges it", _json(r"\"irtt\"\s*:")
@@ -222,6 +228,10 @@ UNPACKED: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
 """First bytes of compressed files, each with the program and a function that unpack them."""
 
 
+UNPACKED_BY_READERS = frozenset({"dump", "getstats", "rtcstats"})
+"""Kinds with readers that unpack gzip."""
+
+
 def recognise(data: bytes) -> FileKind | None:
     """Recognises the kind of file from its contents; None if it is unknown. Scenarios come last."""
     begins = data[:MOST]
@@ -253,6 +263,13 @@ def described(
                 inner = recognise(unpack(data))
             except (OSError, ValueError, zlib.error, lzma.LZMAError, EOFError):
                 return f"{name} is compressed and damaged; copy it again"
+            if (
+                inner is not None
+                and inner.name in accepted
+                and inner.name in UNPACKED_BY_READERS
+                and program == "gunzip"
+            ):
+                return ""
             if inner is None or inner.name in accepted or inner.name == "scenario":
                 return (
                     f"{name} is compressed; unpack it first, for example with `{program} {shlex.quote(name)}`"

@@ -103,8 +103,8 @@ KINDS: dict[str, ForeignKind] = {
         10_000_000, "packets", None, None, 2 * HOUR,
     ),
     "statistics": ForeignKind(
-        "statistics of a call", "save them again from the browser, or keep the reports of one call", 100 * MB,
-        3_000_000, "values", DIGITS, 32, 2 * HOUR, 60.0,
+        "statistics of a call", "save them again from the browser, or keep the reports of one call", 250 * MB,
+        20_000_000, "values", DIGITS, 32, 2 * HOUR, 60.0,
     ),
     "dump": ForeignKind(
         "statistics of a call", "save them again from the browser, or keep the reports of one call", 250 * MB,

@@ -233,7 +233,7 @@ def internals(sessions: list[Session]) -> dict[str, Any]:
 
 
 def _series(samples: list[Stats]) -> dict[str, Any]:
-    """Converts every member of every report to a series, as in the dump: values as text of a JSON list."""
+    """Converts every member of every report to a series, as in the dump: a span, and values as text of a JSON list."""
     values: dict[tuple[str, str], list[Any]] = {}
     kinds: dict[str, str] = {}
     times: dict[str, list[float]] = {}
@@ -246,16 +246,19 @@ def _series(samples: list[Stats]) -> dict[str, Any]:
                     series = values.setdefault((name, member), [None] * (len(times[name]) - 1))
                     series.extend([None] * (len(times[name]) - 1 - len(series)))
                     series.append(json.dumps(value) if isinstance(value, dict) else value)
-    iso = {name: [_iso(one) for one in (stamps[0], stamps[-1])] for name, stamps in times.items()}
-    return {
-        f"{name}-{'[timestamp]' if member == 'timestamp' else member}": {
-            "startTime": iso[name][0],
-            "endTime": iso[name][1],
+    found = {}
+    for (name, member), series in values.items():
+        present = [at for at, value in enumerate(series) if value is not None]
+        if not present:
+            continue
+        first, last = present[0], present[-1]
+        found[f"{name}-{member}"] = {
+            "startTime": _iso(times[name][first]),
+            "endTime": _iso(times[name][last]),
             "statsType": kinds[name],
-            "values": json.dumps(series),
+            "values": json.dumps(series[first : last + 1]),
         }
-        for (name, member), series in values.items()
-    }
+    return found
 
 
 def _iso(stamp: float) -> str:

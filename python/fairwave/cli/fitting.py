@@ -48,7 +48,7 @@ def show_fit(
                 file, host=host, connection=connection, rate=known, seeds=seeds, progress=progress
             )
     except (FileNotFoundError, CaptureError, ValueError) as error:
-        refuse_other(file, "a capture or statistics of a call", ("capture", "dump", "getstats"))
+        refuse_other(file, "a capture or statistics of a call", ("capture", "dump", "getstats", "rtcstats"))
         raise BadInputError(str(error)) from None
     where.parent.mkdir(parents=True, exist_ok=True)
     where.write_text(_heading(found, file) + found.scenario.to_toml(), encoding="utf-8")

@@ -57,7 +57,7 @@ class Row:
 
 @gated("session", RecordingError)
 def last(path: Path) -> list[dict[str, Any]]:
-    """Returns the last statistics of an end that describe an RTP stream.
+    """Returns the last report of each object of an end. A stream that ended before the others has its last report, too.
 
     Raises:
         RecordingError: The file has none, or a line is not in this format.
@@ -66,21 +66,23 @@ def last(path: Path) -> list[dict[str, Any]]:
         raise RecordingError(
             f"{path}: there are no statistics; read the program's output, and give it more time"
         )
-    found: list[dict[str, Any]] = []
+    found: dict[str, dict[str, Any]] = {}
+    has_streams = False
     data = read_bytes(path, "session")
     check_items(count_lines(data), str(path), "session")
     for number, line in enumerate(decode(data, str(path)).splitlines(), 1):
         try:
             report = parse_json(line.encode(), str(path), "session")["stats"]
-            streams = [one for one in report if one["type"].endswith("-rtp")]
+            has_streams = has_streams or any(one["type"].endswith("-rtp") for one in report)
+            latest = {str(one.get("id", f"{one['type']} {one.get('ssrc')}")): one for one in report}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RecordingError(
                 f'{path}: line {number} is no statistics ({error!r}); write {{"at_s": 1.0, "stats": [...]}} a line'
             ) from error
-        found = report if streams else found
-    if not found:
+        found.update(latest)
+    if not has_streams:
         raise RecordingError(f"{path}: no line describes a stream; the session was not established")
-    return found
+    return list(found.values())
 
 
 def compare_ends(

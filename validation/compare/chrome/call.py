@@ -8,13 +8,20 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from fairwave.dumps import RECEIVED, SENT, read_dump
+from fairwave.dumps.connections import sum_series
 from validation.compare.chrome import clip
 from validation.compare.chrome.cases import MOST
 from validation.compare.chrome.peer import CONNECTED
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fairwave.dumps import Connection, Stream
     from validation.compare.chrome.cases import Case
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -129,61 +136,95 @@ def ways(case: Case) -> list[tuple[str, str, str]]:
     return [*found, ("callee", "caller", "")] if case.back else found
 
 
+@dataclass(frozen=True)
+class Log:
+    """The log of one browser's session.
+
+    Attributes:
+        start_s: Time of its first sample; both browsers have the same clock.
+        connection: Its statistics.
+    """
+
+    start_s: float
+    connection: Connection
+
+    @property
+    def time_s(self) -> NDArray[np.float64]:
+        """Times of the samples on the clock of both browsers."""
+        return self.start_s + self.connection.time_s
+
+    def find_video(self, direction: str) -> Stream | None:
+        """Returns the session's video, or None."""
+        return next(
+            (one for one in self.connection.streams if one.direction == direction and one.kind == "video"),
+            None,
+        )
+
+
+FAR_S = 0.75
+"""Samples of the two browsers further apart than this do not belong together."""
+
+
+def read_log(path: Path) -> Log:
+    """Reads a browser's log.
+
+    Raises:
+        ChromeError: Nothing was logged.
+    """
+    dump = read_dump(path) if path.is_file() and path.stat().st_size else None
+    if dump is None or not dump.connections:
+        raise ChromeError("the browsers did not connect: nothing was logged")
+    return Log(dump.start_ms / 1e3, dump.connections[0])
+
+
+def align(values: NDArray[np.float64], theirs: Log, ours: Log) -> NDArray[np.float64]:
+    """Returns the other browser's values at our times; NaN where it has no sample near."""
+    times = theirs.time_s
+    index = np.abs(ours.time_s[:, None] - times[None, :]).argmin(axis=1)
+    return np.where(np.abs(times[index] - ours.time_s) <= FAR_S, values[index], np.nan)
+
+
 def _session(folder: Path, sender: str, receiver: str, name: str) -> Call:
     """One session, from its sender's log and its receiver's."""
-    ours, theirs = (samples(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
-    if not ours or not theirs:
-        raise ChromeError("the browsers did not connect: nothing was logged")
-    count = min(len(ours), len(theirs))
+    ours, theirs = (read_log(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
     connected = float((folder / CONNECTED).read_text(encoding="utf-8"))
-    rows = [
-        _row(ours[at], theirs[at], ours[at - 1] if at else None, theirs[at - 1] if at else None)
-        for at in range(count)
-    ]
-    columns = [[row[at] for row in rows] for at in range(11)]
-    columns[0] = [at + connected for at in columns[0]]
-    last = report(theirs[count - 1], "inbound-rtp", kind="video").get("packetsReceived", 0)
-    return Call(*columns, int(last))  # type: ignore[arg-type, call-arg]  # columns are in the fields' order
+    with (folder / f"log-{sender}{name}.jsonl").open(encoding="utf-8") as file:
+        first = float(json.loads(file.readline())["at"])
+    near, far = ours.connection, theirs.connection
+    video, seen = ours.find_video(SENT), theirs.find_video(RECEIVED)
+    unknown = np.full(len(ours.time_s), np.nan)
 
+    def counter(member: str) -> NDArray[np.float64]:
+        if seen is None:
+            return unknown
+        return align(seen.item.gauge(member, far.time_s, far.slack_s), theirs, ours)
 
-def samples(path: Path) -> list[dict[str, Any]]:
-    """A browser's log, a sample a second. Empty without a file."""
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def report(sample: dict[str, Any], type_: str, **wanted: Any) -> dict[str, Any]:
-    """The first report of a type with these members, or an empty one."""
-    for one in sample["stats"].values():
-        if one["type"] == type_ and all(one.get(key) == value for key, value in wanted.items()):
-            return dict(one)
-    return {}
-
-
-def _sum(sample: dict[str, Any], kind: str, member: str) -> float:
-    return float(sum(report.get(member, 0) for report in sample["stats"].values() if report["type"] == kind))
-
-
-def _rate(sample: dict[str, Any], before: dict[str, Any] | None, kind: str, member: str) -> float | None:
-    if before is None or sample["at"] <= before["at"]:
-        return None
-    return 8 * (_sum(sample, kind, member) - _sum(before, kind, member)) / float(sample["at"] - before["at"])
-
-
-def _row(ours: dict[str, Any], theirs: dict[str, Any], our_last: Any, their_last: Any) -> tuple[Any, ...]:
-    pair = report(ours, "candidate-pair", nominated=True)
-    video, seen = report(ours, "outbound-rtp", kind="video"), report(theirs, "inbound-rtp", kind="video")
-    return (
-        ours["at"],
-        pair.get("availableOutgoingBitrate"),
-        video.get("targetBitrate"),
-        _rate(ours, our_last, "outbound-rtp", "bytesSent"),
-        _rate(theirs, their_last, "inbound-rtp", "bytesReceived"),
-        pair.get("currentRoundTripTime"),
-        seen.get("packetsLost"),
-        seen.get("freezeCount"),
-        seen.get("totalFreezesDuration"),
-        seen.get("framesDecoded"),
-        seen.get("frameHeight"),
+    sent, received = (
+        sum_series([8 * one.count(member) / one.step_s for one in several], len(connection.time_s))
+        for connection, several, member in (
+            (near, near.sent, "bytesSent"),
+            (far, far.received, "bytesReceived"),
+        )
     )
+    packets = 0.0 if seen is None else seen.item.last("packetsReceived")
+    losses, freezes, frozen, frames, height = map(
+        counter, ("packetsLost", "freezeCount", "totalFreezesDuration", "framesDecoded", "frameHeight")
+    )
+    return Call(
+        time_s=(connected + first + near.time_s).tolist(),
+        estimate_bps=_optional(near.available_bps),
+        target_bps=_optional(unknown if video is None else video.target_bps),
+        sent_bps=_optional(sent),
+        received_bps=_optional(align(received, theirs, ours)),
+        round_trip_s=_optional(near.pair_round_trip_s),
+        lost=_optional(losses),
+        freezes=_optional(freezes),
+        frozen_s=_optional(frozen),
+        frames=_optional(frames),
+        height=_optional(height),
+        packets=int(np.nan_to_num(packets)),
+    )
+
+
+def _optional(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if np.isnan(one) else one for one in values.tolist()]

@@ -6,10 +6,13 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fairwave.dumps import RECEIVED, SENT
 from validation.compare.chrome import call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from validation.compare.chrome.cases import Case
@@ -55,25 +58,20 @@ def count_freezes(case: Case, folders: Iterable[Path]) -> Tally:
     quantisers: list[float] = []
     for folder in folders:
         for sender, receiver, name in call.ways(case):
-            ours, theirs = (call.samples(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
-            frames: list[float] = []
-            for at in range(1, min(len(ours), len(theirs))):
-                sent = [call.report(ours[one], "outbound-rtp", kind="video") for one in (at - 1, at)]
-                seen = [call.report(theirs[one], "inbound-rtp", kind="video") for one in (at - 1, at)]
-                made = _grown(sent, "framesEncoded")
-                frames.append(made)
-                stood = _grown(seen, "totalFreezesDuration")
-                frozen += stood
-                few += stood if min(frames[-BEFORE:]) <= FEW else 0.0
-                if made <= FEW:
-                    pair = call.report(ours[at], "candidate-pair", nominated=True)
-                    if estimate := pair.get("availableOutgoingBitrate"):
-                        shares.append(sent[1].get("targetBitrate", 0.0) / estimate)
-                    if made > 0:
-                        quantisers.append(_grown(sent, "qpSum") / made)
+            ours, theirs = (call.read_log(folder / f"log-{role}{name}.jsonl") for role in (sender, receiver))
+            video, seen = ours.find_video(SENT), theirs.find_video(RECEIVED)
+            if video is None or seen is None:
+                continue
+            made, quantised = video.count("framesEncoded"), video.count("qpSum")
+            stood = call.align(seen.frozen_s, theirs, ours)
+            estimates, targets = ours.connection.available_bps, video.target_bps
+            for at in np.flatnonzero(~np.isnan(made)).tolist():
+                now = float(np.nan_to_num(stood[at]))
+                frozen += now
+                few += now if np.nanmin(made[max(at - BEFORE + 1, 0) : at + 1]) <= FEW else 0.0
+                if made[at] <= FEW:
+                    if estimates[at] > 0:
+                        shares.append(float(np.nan_to_num(targets[at]) / estimates[at]))
+                    if made[at] > 0:
+                        quantisers.append(float(quantised[at] / made[at]))
     return Tally(frozen, few, median(shares) if shares else None, median(quantisers) if quantisers else None)
-
-
-def _grown(reports: Sequence[dict[str, Any]], member: str) -> float:
-    before, after = (one.get(member, 0) for one in reports)
-    return float(after - before)
