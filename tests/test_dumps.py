@@ -120,6 +120,7 @@ SELECTED = {"selectedCandidatePairId": ["CPwifi"] * 25 + ["CPcell"] * 35}
     ("shown_by", "more"),
     [
         ("transport", {}),
+        ("the last nomination", {"nominated": True}),
         ("selected", {"selected": True}),
         ("nominated", {"nominated": True}),
         ("bytes", {}),
@@ -136,8 +137,11 @@ def test_of_pairs_that_exist_together_the_one_in_use_counts(read, shown_by, more
     if more:
         (member,) = more
         wifi[member], cell[member] = gone, came
-    if shown_by == "transport":  # Chrome leaves both nominated
-        wifi["nominated"] = cell["nominated"] = there
+    if shown_by in {"transport", "the last nomination"}:  # Chrome leaves the first one nominated
+        wifi["nominated"] = there
+        cell["nominated"] = there if shown_by == "transport" else came
+    if shown_by == "the last nomination":
+        del wifi["bytesSent"], cell["bytesSent"]
     objects = [series("OT01V1", 0, {"bytesSent": counted(5e5, 60)}),
                series("CPwifi", 0, wifi), series("CPcell", 0, cell),
                constant("IL1", 0, 60, candidateType="host", protocol="udp", networkType="wifi"),
@@ -234,12 +238,22 @@ FORMS = {
         {"timestamp": poll[0]["timestamp"], "stats": [one | {"timestamp": None} for one in poll]} for poll in polls
     ]),
     "named connections": lambda polls: json.dumps({"call": polls}),
+    "named connections in a table": lambda polls: json.dumps({"version": 1, "connections": {"call": polls}}),
     "microseconds": lambda polls: json.dumps([
         [one | {"timestamp": one["timestamp"] * 1e3} for one in poll] for poll in polls
     ]),
     "Jitsi's rtcstats": jitsi,
     "rtcstats, version 3": rtcstats3,
 }  # fmt: skip
+
+
+def test_a_clock_that_was_set_back_is_not_taken_for_another_order(read):
+    polls = sending(60)
+    for poll in polls[30:]:
+        for report in poll:
+            report["timestamp"] -= 4_500
+    rate = read(polls).connections[0].sent_bps
+    assert rate[1:] == pytest.approx([5e5] * 59)
 
 
 @pytest.mark.parametrize("form", FORMS)
