@@ -288,6 +288,29 @@ def test_a_removed_object_of_rtcstats_ends_its_stream(read):
     assert connection.sent_bps[20:] == pytest.approx([5e5] * 20)
 
 
+def test_whole_polls_in_a_file_of_rtcstats_end_the_streams_that_they_leave_out(read):
+    """Chrome's download of rtcstats has long names and no differences."""
+    polls = sending(40, rates=(5e5, 1e6))
+    lines, before = ["RTCStatsDump", json.dumps({"fileFormat": 3})], 0.0
+    for at, poll in enumerate(polls):
+        reports = {one["id"]: one for one in poll if at < 15 or one["id"] not in {"OT01V2", "RI2"}}
+        now = poll[0]["timestamp"]
+        lines.append(json.dumps(["getStats", "8-1", reports, now - before]))
+        before = now
+    dump = read("\n".join(lines))
+    (connection,) = dump.connections
+    assert dump.format == "rtcstats"
+    assert [one.end_s for one in connection.sent] == [39, 14]
+
+
+def test_texts_of_digits_are_texts(read):
+    dump = read(
+        internals([series("OT01V1", 0, {"bytesSent": counted(5e5, 9), "rid": [0] * 9, "mid": [1] * 9})])
+    )
+    (stream,) = dump.connections[0].sent
+    assert (stream.rid, stream.track_name) == ("0", "1")
+
+
 def test_a_compressed_dump_is_read(tmp_path):
     (tmp_path / "a.gz").write_bytes(gzip.compress(json.dumps(sending()).encode()))
     assert statistics.is_statistics(tmp_path / "a.gz")

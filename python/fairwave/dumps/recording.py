@@ -119,6 +119,13 @@ def read_number(member: str, value: Any, place: str) -> float:
     return float(value)
 
 
+def read_text(value: Any) -> str | None:
+    """Returns a text; None if it is none. Chrome's dumps have texts of digits (`rid`, `mid`) as numbers."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return Walker.text(value)[:200] if isinstance(value, str) else None
+
+
 @dataclass(frozen=True)
 class Counter:
     """A counter over time, with its restarts taken out.
@@ -326,10 +333,10 @@ class Recorder:
             if member in NUMBERS:
                 samples.put(member, read_number(member, value, place))
                 self._budget.take(1)
-            elif member in TEXTS and isinstance(value, str):
+            elif member in TEXTS and (value := read_text(value)) is not None:
                 changes = samples.texts.setdefault(member, [])
                 if not changes or changes[-1][1] != value:
-                    changes.append((len(times) - 1, Walker.text(value)[:200]))
+                    changes.append((len(times) - 1, value))
                     self._budget.take(1)
             elif member == DURATIONS and isinstance(value, dict):
                 for reason in REASONS:
@@ -387,9 +394,7 @@ class Recorder:
         elif member in NUMBERS:
             series[member] = _Series(*ends, _floats(member, values, place), None)
         elif member in TEXTS:
-            series[member] = _Series(
-                *ends, None, [Walker.text(one)[:200] if isinstance(one, str) else None for one in values]
-            )
+            series[member] = _Series(*ends, None, list(map(read_text, values)))
 
     def starts_ms(self) -> float:
         """Returns the earliest time of an object of this end; NaN without one. Call it after :meth:`place_series`."""
