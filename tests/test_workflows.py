@@ -119,6 +119,7 @@ def test_the_packages_have_the_version_and_the_libraries_of_the_project():
         one.replace(" ", "").replace("matplotlib-base", "matplotlib") for one in recipe["requirements"]["run"]
     }
     assert named == wanted | {f"python{project['requires-python']}"}
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == version
     formula = (ROOT / "packaging/homebrew/fairwave.rb").read_text(encoding="utf-8")
     assert f'tag: "v{version}"' in formula
 
