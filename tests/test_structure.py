@@ -74,7 +74,6 @@ def is_front(name):
     return f"{name}.".startswith("fairwave.cli.") or name in {
         *commands,
         "fairwave.__main__",
-        "fairwave_report.demo",
     }
 
 

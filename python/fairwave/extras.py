@@ -63,12 +63,25 @@ def need(package: str, extra: str, error: type[Exception] = MissingExtraError) -
     Raises:
         Exception: `error`; its message names the command that installs the package.
     """
+    if package == "matplotlib":
+        silence_matplotlib()
     try:
         return importlib.import_module(package)
     except ImportError as missing:
         raise error(
             f"{PURPOSES[package]} needs the package {package!r}, which is not installed; {install(extra)}"
         ) from missing
+
+
+def silence_matplotlib() -> None:
+    """Keeps Matplotlib from warning about a home folder that is read-only: it works with a temporary folder then."""
+    import logging
+
+    def is_shown(record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        return "MPLCONFIGDIR" not in message and not message.startswith("mkdir -p failed")
+
+    logging.getLogger("matplotlib").addFilter(is_shown)
 
 
 CARRIED = {

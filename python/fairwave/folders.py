@@ -35,6 +35,7 @@ WORDS = {
     "run": "run",
     "live": "live run",
     "compare": "comparison",
+    "demo": "demo",
     "guard": "guarded comparison",
     "sweep": "sweep",
     "find": "search",

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from fairwave import _native
 from fairwave.arguments import check_seed, checked, checked_methods, shortened
 from fairwave.foreign import KINDS, ForeignFileError, check_shape, gated, parse_json, parse_toml
+from fairwave.packaged import find_scenario
 from fairwave.plain_data import as_json, as_plain
 from fairwave.scenario_files import with_files
 
@@ -229,8 +230,8 @@ def load(source: str | PathLike[str]) -> Scenario:
     """Reads a scenario.
 
     Args:
-        source: Path of a file (`.toml` or `.json`), or the text itself. A source with several lines, or with a brace at
-            its beginning, is text.
+        source: Path of a file (`.toml` or `.json`), the name of an example (`home-call`), or the text itself. A source
+            with several lines, or with a brace at its beginning, is text.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -245,10 +246,13 @@ def load(source: str | PathLike[str]) -> Scenario:
     text = str(source)
     if isinstance(source, str) and ("\n" in text or text.lstrip().startswith("{")):
         return Scenario(_native.Scenario.from_text(text))
-    if not Path(text).exists() or Path(text).is_dir():
-        raise FileNotFoundError(f"no scenario file {text!r}: give the path of a .toml or .json file")
-    with Path(text).open("rb") as file:
-        return with_files(read(file, text), Path(text).parent)
+    found = find_scenario(text)
+    if found is None:
+        raise FileNotFoundError(
+            f"no scenario file {text!r}: give the path of a .toml or .json file, or the name of an example"
+        )
+    with found.open("rb") as file:
+        return with_files(read(file, str(found)), found.parent)
 
 
 def read(file: IO[bytes], name: str) -> Scenario:

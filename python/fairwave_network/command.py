@@ -27,6 +27,7 @@ from fairwave.cli.options import (
 )
 from fairwave.errors import BadInputError
 from fairwave.extras import need_all
+from fairwave.packaged import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,11 +116,12 @@ def network(
 def _read(path: str, *, as_whole: bool) -> Network:
     from fairwave_network.language import load
 
-    if not Path(path).is_file():
+    found = find_scenario(path)
+    if found is None:
         from fairwave.cli.input import scenario as elsewhere
 
         elsewhere(path)  # lists the existing files in its message
-    return load(path, as_whole=as_whole)
+    return load(found or path, as_whole=as_whole)
 
 
 def _network(

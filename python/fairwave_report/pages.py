@@ -26,11 +26,12 @@ from fairwave_report import chosen_style, single, style
 from fairwave_report.call import clips
 from fairwave_report.call import render_run as listened
 from fairwave_report.comparison import write as write_comparison
+from fairwave_report.demo import write_demo
 from fairwave_report.grids import write_sweep
 from fairwave_report.limits import write_find
 from fairwave_report.measured import write_line
 from fairwave_report.overlay import write_overlay
-from fairwave_report.page import TableView
+from fairwave_report.page import Part, TableView
 from fairwave_report.plotting import figure
 from fairwave_report.recorded_call import RecordedCall
 from fairwave_report.single import draw_live, to_draw
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     """Receives a warning for people."""
 
 __all__ = [
+    "Part",
     "clips",
     "draw_live",
     "drawn",
@@ -70,6 +72,7 @@ __all__ = [
     "to_draw",
     "watch",
     "write_comparison",
+    "write_demo",
     "write_find",
     "write_line",
     "write_overlay",

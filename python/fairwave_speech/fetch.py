@@ -9,8 +9,9 @@ Two packages of Debian are unpacked, without installing them and without root, i
 - ``pocketsphinx-testdata``: acoustic model of connected digits trained on TIDIGITS, BSD-2-Clause, for the
   recogniser.
 
-``python -m fairwave_speech.fetch`` does it. If they are unavailable (another system, no package lists), it explains
-how to supply a recording and succeeds, because everything else works without them.
+``python -m fairwave_speech.fetch`` does it. A wheel carries the default call. If the packages are unavailable (another
+system, no package lists), it explains how to supply a recording and succeeds, because everything else works without
+them.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Recordings:
         Raises:
             SpeechError: the prompts are missing, or none has that name.
         """
-        folder = self.prompts()
+        folder = self.prompts() or packaged_prompts()
         if folder is None:
             raise SpeechError(f"no recordings under {self.data}; {HOW_TO_SUPPLY}")
         path = folder / f"{name}.wav"
@@ -93,6 +94,12 @@ class Recordings:
             if (root / inside / proof).is_file():
                 return root / inside
         return None
+
+
+def packaged_prompts() -> Path | None:
+    """Folder of the default prompt that a wheel carries, or None without it. It has no other prompt."""
+    folder = Path(__file__).resolve().parent / "recordings"
+    return folder if (folder / f"{DEFAULT_SPEECH}.wav").is_file() else None
 
 
 HOW_TO_SUPPLY = (

@@ -5,19 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from fairwave.cli import demo
 from fairwave.cli.comparing import alternatives
 from fairwave.scenario import load
-from fairwave_report import demo
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "out"
-    # From the checkout with its examples, as `make demo` does it. ViSQOL scores one part of each clip: this takes
-    # most of the time.
+    # ViSQOL scores one part of each clip: this takes most of the time.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fairwave_report.call.SCORED", 1)
-        demo.demo(out, replications=3)
+        demo.show_demo(out, replications=3)
     return out / "index.html"
 
 
@@ -50,7 +49,7 @@ def test_the_command_that_the_page_names_asks_the_same(question):
     option, words = question.command
     over, vary = (words, []) if option == "--over" else (None, [words])
     asked = alternatives(over, vary, question.group)
-    base = load(demo.EXAMPLES / question.file)
+    base = load(question.example)
     typed, shown = (
         [base.with_overrides(one).plan() for one in changes.values()]
         for changes in (asked.changes, question.changes)
@@ -62,5 +61,5 @@ def test_readme_states_what_its_example_gives():
     said = re.search(
         r"the call is poor, with MOS (\S+ ± \S+) \(ten runs\)", Path("README.md").read_text(encoding="utf-8")
     )
-    made = load(demo.EXAMPLES / "home-call.toml").replicate(10)
+    made = load("home-call").replicate(10)
     assert made.measured("mos", "call").interval().text(2) == said[1]

@@ -69,13 +69,18 @@ def _left(error: SystemExit) -> int:
     return FAILED
 
 
+def _code_folder() -> str:
+    """The folder of fairwave, which is also a prefix of the packages above it."""
+    return os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120  # a start without pathlib is faster
+
+
 def _comes_from_your_code(error: BaseException) -> bool:
     """True if a frame of the error belongs neither to fairwave nor to an installed library."""
     import sysconfig
     import traceback
 
     installed = [path for path in sysconfig.get_paths().values() if path]
-    libraries = (__file__.rpartition("/cli/")[0], *installed, "<")
+    libraries = (_code_folder(), *installed, "<")
     return any(not one.filename.startswith(libraries) for one in traceback.extract_tb(error.__traceback__))
 
 
@@ -149,7 +154,13 @@ def _trouble(error: OSError) -> str:
         f": {final_path(os.fspath(error.filename))}" if isinstance(error.filename, (str, os.PathLike)) else ""
     )
     todo = _shortage(error)
-    return f"{what}{where}; {todo}; {_kept()}" if todo else f"{what}{where}"
+    if todo:
+        return f"{what}{where}; {todo}; {_kept()}"
+    # A file that does not exist cannot be made there.
+    is_new = bool(where) and isinstance(error, PermissionError) and not os.path.lexists(error.filename)
+    return f"{what}{where}" + (
+        "; go to a folder that you may write to, or name one with --out" if is_new else ""
+    )
 
 
 def _drop_output() -> None:
@@ -193,7 +204,7 @@ def _trace(error: BaseException) -> None:
 
     from fairwave.cli.console import visible
 
-    here = __file__.rpartition("/cli/")[0]  # also a prefix of the packages above
+    here = _code_folder()
     frames = [
         one
         for one in traceback.extract_tb(cause.__traceback__)

@@ -101,6 +101,20 @@ app.command(
 )(as_command(RunOptions, run))
 
 
+@app.command(rich_help_panel=ASK, epilog=examples("fairwave demo", "fairwave demo --out out/mine -n 20"))
+def demo(
+    out: Annotated[
+        Optional[Path], typer.Option(help="Folder for page, tables and audio; out/demo if left out.")
+    ] = None,
+    replications: Replications = 10,
+    overwrite: Overwrite = False,
+) -> None:
+    """Answer two questions about a call: does it survive an upload, and which transport does it need?"""
+    from fairwave.cli.demo import show_demo
+
+    show_demo(out, replications, overwrite=overwrite)
+
+
 @app.command(
     rich_help_panel=ASK,
     epilog=examples(
@@ -129,6 +143,9 @@ def live(
     json: Json = False,
 ) -> None:
     """Run a scenario in real time, on real packets between network namespaces (Linux)."""
+    from fairwave.live import LIVE, require_linux
+
+    require_linux(*LIVE)
     use_laws(laws)
     from fairwave.cli.live import live_scenario
 
@@ -169,6 +186,9 @@ def shell(
     quiet: Annotated[bool, typer.Option("--quiet", help="Tell of the accounts only what is wrong.")] = False,
 ) -> None:
     """Run programs, or a shell, behind a scenario's network (Linux); it ends with the last of them."""
+    from fairwave.live import LIVE, require_linux
+
+    require_linux(*LIVE)
     use_laws(laws)
     from fairwave.cli.live import shell as run_shell
 
@@ -891,27 +911,80 @@ def trace(
     rich_help_panel=ASK,
     epilog=examples(
         "fairwave lab",
-        "fairwave lab examples/home-uplink.toml",
+        "fairwave lab home-call",
         "fairwave lab calls.toml --out calls-lab.html",
+        "fairwave lab calls.toml --serve",
     ),
 )
 def lab(
+    context: typer.Context,
     scenario: Annotated[
         Optional[str],
         typer.Argument(
             metavar="SCENARIO",
-            help="A scenario, .toml or .json; - reads standard input; the page's own if left out.",
+            help="A scenario, .toml or .json, or the name of an example; - reads standard input; the page's own if "
+            "left out.",
         ),
     ] = None,
     settings: Settings = None,
     out: Annotated[
         Optional[Path], typer.Option(help="Write the page there, one HTML file, instead of opening it.")
     ] = None,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve",
+            help="Show the page to the devices in your network; the terminal prints the address as a QR code.",
+        ),
+    ] = False,
+    port: Annotated[
+        int,
+        typer.Option(metavar="PORT", min=0, max=65535, help="With --serve: the port; 0 for any free one."),
+    ] = 8867,
+    listen: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="With --serve: the address of this computer to listen on; all of them if left out.",
+        ),
+    ] = "",
 ) -> None:
     """Open the lab in a browser: the simulator in a page, with controls, that needs neither server nor network."""
-    from fairwave.cli.lab_page import open_lab
+    refuse_without(context, dict.fromkeys(("--port", "--listen"), ("--serve",)))
+    from fairwave.cli.lab_page import open_lab, serve_lab
 
-    open_lab(scenario, settings or [], out)
+    if serve:
+        serve_lab(scenario, settings or [], out, port, listen)
+    else:
+        open_lab(scenario, settings or [], out)
+
+
+@app.command(
+    "examples",
+    rich_help_panel=NAMES,
+    epilog=examples(
+        "fairwave examples", "fairwave examples home-call", "fairwave examples lte-call --out my-scenarios"
+    ),
+)
+def examples_(
+    name: Annotated[
+        Optional[str],
+        typer.Argument(
+            metavar="NAME",
+            help="An example whose text is printed; a list of all if left out.",
+            autocompletion=completing.example_names,
+        ),
+    ] = None,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(metavar="FOLDER", help="Copy the example there, or all of them, to change them."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the scenarios that come with fairwave. Every command takes their names instead of a file."""
+    from fairwave.cli.packaged_examples import show_examples
+
+    show_examples(name, out, json=json)
 
 
 @app.command(rich_help_panel=NAMES, epilog=examples("fairwave doctor", "fairwave doctor --json"))

@@ -18,6 +18,13 @@ def _last(names: Iterable[str], incomplete: str) -> list[str]:
     return [f"{before}{comma}{one}" for one in _begun(names, last)]
 
 
+def example_names(incomplete: str) -> list[str]:
+    """Names of the examples that come with fairwave."""
+    from fairwave.packaged import list_examples
+
+    return _begun(list_examples(), incomplete)
+
+
 def kinds(incomplete: str) -> list[str]:
     """Kinds of names."""
     from fairwave.cli.inspecting import KINDS

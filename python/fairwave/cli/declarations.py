@@ -31,7 +31,10 @@ def _option(help: str, *names: str, metavar: str = "", completing: str = "") -> 
     return Declaration(help, names, metavar, completing)
 
 
-SCENARIO = Declaration("A scenario, .toml or .json; - reads standard input.", metavar="SCENARIO")
+SCENARIO = Declaration(
+    "A scenario, .toml or .json, or the name of an example (`fairwave examples`); - reads standard input.",
+    metavar="SCENARIO",
+)
 SETTINGS = _option(
     "Change a key of the scenario: flow.voice.count=20. Repeatable.", "--set", metavar="KEY=VALUE"
 )

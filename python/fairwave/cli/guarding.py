@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fairwave.cli import console
 from fairwave.errors import BadInputError
+from fairwave.packaged import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -143,10 +144,12 @@ def guard_scenarios(options: GuardOptions) -> None:
 
 
 def _read_paths(words: Sequence[str]) -> list[Path]:
-    paths = [Path(word) for word in words]
-    for path in paths:
-        if not path.is_file():
-            raise BadInputError(f"there is no scenario {path}; write for example `fairwave guard calls.toml`")
+    paths = []
+    for word in words:
+        path = find_scenario(word)
+        if path is None:
+            raise BadInputError(f"there is no scenario {word}; write for example `fairwave guard calls.toml`")
+        paths.append(path)
     return paths
 
 

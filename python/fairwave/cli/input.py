@@ -11,6 +11,7 @@ from fairwave import _native
 from fairwave.arguments import LARGEST_SEED
 from fairwave.errors import BadInputError
 from fairwave.flow_groups import groups, kind, pairs_of_calls
+from fairwave.packaged import find_scenario, list_examples
 from fairwave.scenario import Scenario, load
 from fairwave.scenario import read as read_open
 from fairwave.scenario_files import located, with_files
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def scenario(path: str, settings: Sequence[str] | None = None) -> Scenario:
-    """Reads a scenario file and applies `KEY=VALUE` settings to it."""
+    """Reads a scenario, given by its file or by the name of an example, and applies `KEY=VALUE` settings to it."""
     if path == "-":
         import sys
 
@@ -32,14 +33,15 @@ def scenario(path: str, settings: Sequence[str] | None = None) -> Scenario:
         return with_files(given.with_overrides(overrides(settings)) if settings else given, Path())
     if path.endswith(".py"):
         raise BadInputError(f"{path} is a Python file, not a scenario; laws of your own go to --laws {path}")
-    if not Path(path).exists() or Path(path).is_dir():
+    found = find_scenario(path)
+    if found is None:
         hint = _suggest(Path(path))
         raise BadInputError(f"no scenario file {path!r}: give the path of a .toml or .json file{hint}")
     if not settings:
-        return load(Path(path))
+        return load(found)
     # A file may need the settings to be valid. Paths in the scenario are relative to it, paths in settings to here.
-    with Path(path).open("rb") as file:
-        read = located(read_open(file, path), Path(path).parent)
+    with found.open("rb") as file:
+        read = located(read_open(file, str(found)), found.parent)
     return with_files(read.with_overrides(overrides(settings)), Path())
 
 
@@ -51,10 +53,12 @@ def _suggest(path: Path) -> str:
     there = (
         [str(one) for kind in ("*.toml", "*.json") for one in folder.glob(kind)] if folder.is_dir() else []
     )
-    if near := get_close_matches(str(path), there, 1):
+    packaged = list_examples()
+    if near := get_close_matches(str(path), [*there, *packaged], 1):
         return f"; did you mean {near[0]}?"
-    known = sorted(there or [str(one) for one in Path("examples").glob("*.toml")])[:8]
-    return f"; there are {', '.join(known)}" if known else ""
+    if there:
+        return f"; there are {', '.join(sorted(there)[:8])}"
+    return ", or the name of an example: `fairwave examples` lists them" if packaged else ""
 
 
 def overrides(settings: Sequence[str]) -> dict[str, Any]:

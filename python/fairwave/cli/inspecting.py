@@ -11,9 +11,11 @@ from fairwave.cli import console
 from fairwave.cli.input import scenario, seeds, use_laws
 from fairwave.errors import BadInputError
 from fairwave.flow_groups import groups, kind
+from fairwave.packaged import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from fairwave.advice import Advice
     from fairwave.cli.declarations import CheckOptions
@@ -108,8 +110,9 @@ def check_scenario(options: CheckOptions) -> None:
     use_laws(options.laws)
     seeds(seed, 1)
     read = scenario(path, options.settings)
-    if not expand and not json and _is_network(path):
-        _check_network(path, read, seed)
+    file = None if path == "-" else find_scenario(path)
+    if not expand and not json and file is not None and _is_network(file):
+        _check_network(file, read, seed)
         return
     plan = read.plan(seed)
     if refused := refusal(plan):
@@ -150,23 +153,19 @@ def _merge_groups(what: str, said: Mapping[str, str]) -> dict[str, str]:
     return {f"{what} of {shortened(names)}": text for text, names in alike.items()}
 
 
-def _is_network(path: str) -> bool:
+def _is_network(path: Path) -> bool:
     """Whether a scenario's file is a network file."""
-    from pathlib import Path
-
     from fairwave.scenario import names_a_topology, text_of
 
-    if path == "-":
-        return False
-    with Path(path).open("rb") as file:
-        return names_a_topology(text_of(file, path))
+    with path.open("rb") as file:
+        return names_a_topology(text_of(file, str(path)))
 
 
-def _check_network(path: str, read: Scenario, seed: int) -> None:
+def _check_network(path: Path, read: Scenario, seed: int) -> None:
     """Lists the load of each link of a network, its routes and its traffic."""
     from fairwave.layers import layer
 
-    warnings, tables = layer("networks").tables(path)
+    warnings, tables = layer("networks").tables(str(path))
     plan = read.plan(seed)
     overview = {
         "links": f"{len(plan['links'])} directions",

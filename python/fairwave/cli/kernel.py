@@ -19,6 +19,13 @@ app = typer.Typer(
 )
 
 
+@app.callback()
+def _require_linux() -> None:
+    from fairwave.live import require_linux
+
+    require_linux("`fairwave kernel` (controllers in the kernel)", "name the controllers in a simulated run")
+
+
 def _laws(incomplete: str) -> list[str]:
     """Completes laws."""
     from fairwave.live.kernel import LAWS

@@ -13,6 +13,7 @@ from fairwave.cli import console
 from fairwave.cli.input import drawn_as, layer_or_note
 from fairwave.errors import BadInputError
 from fairwave.foreign import ForeignFileError, decode, gate, read_bytes
+from fairwave.packaged import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +57,7 @@ def kind_of(words: Sequence[str]) -> Kind:
     if folders:
         wrong = next(word for word in words if word not in folders)
         raise BadInputError(f"{wrong} is no folder with results, but {folders[0]} is one; {EXAMPLE}")
-    lacking = next((word for word in words[1:] if not Path(word).is_file()), None)
+    lacking = next((word for word in words[1:] if find_scenario(word) is None), None)
     if lacking is not None:
         raise BadInputError(
             f"nothing takes {lacking!r}, and no file has that name. Join several values by commas "

@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave.packaged import find_example
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -148,7 +150,7 @@ def _command(message: str, words: Sequence[str], context: Any) -> str | None:
         return f"there is no command {context.command_path} {name!r}; there are {known}"
     if name in OF_LAYERS:
         return f"the command {name!r} is not installed; {install(OF_LAYERS[name])}"
-    if Path(name).exists() or re.search(r"[/\\]|\.\w{2,6}$", name):
+    if Path(name).exists() or re.search(r"[/\\]|\.\w{2,6}$", name) or find_example(name) is not None:
         return _file(name)
     meant = next((command for command, others in COMMANDS.items() if name.lower() in others), None)
     commands = list(context.command.commands) if context is not None else []
@@ -165,6 +167,8 @@ def _file(name: str) -> str:
     """Suggests a command for a file that was given without one."""
     from fairwave.file_kinds import reader
 
+    if find_example(name) is not None:
+        return f"{name} is an example; a command comes first: type fairwave run {name}"
     if not Path(name).exists():
         return f"{name!r} is neither a command nor a file; to run a scenario, type fairwave run FILE.toml"
     if Path(name).is_dir():

@@ -89,6 +89,7 @@ def live(
     Raises:
         fairwave.RunError: This is not Linux, the kernel refuses a request, or the books do not close.
     """
+    require_linux(*LIVE)
     # Imported here: the process of the run imports this module too, and must stay single-threaded.
     from fairwave import tables as tables_
     from fairwave.runs.grid import Point, assemble_runs
@@ -115,6 +116,23 @@ def live(
         results = assemble_runs([(Point({}, ready), seed)], [made])
     return Live(results, json.loads(report), statuses, troubles, unrecorded)
 
+
+def require_linux(what: str, instead: str) -> None:
+    """Refuses a command that needs Linux on any other system.
+
+    Args:
+        what: What needs it, in words: "a live run".
+        instead: What to do on this system.
+
+    Raises:
+        fairwave.RunError: This is not Linux.
+    """
+    if sys.platform != "linux":
+        raise _native.RunError(f"{what} needs Linux, and this is {sys.platform}; {instead}")
+
+
+LIVE = ("a live run (network namespaces, TUN devices)", "simulate the scenario with `fairwave run`")
+"""Arguments of `require_linux` for live runs."""
 
 UNTOLD = ("timeouts", "fast_retransmits")
 """Flow columns that describe the sender's internals: null for kernel connections and for programs."""
