@@ -10,6 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 MUTATOR := target/tools/bin/cargo-mutants
+WHEEL_TOOLS := target/tools/wheels
 
 # Tests start Python some hundred times. Each start imports compiled modules from this folder, even if the environment forbids Python to
 # write compiled modules next to the sources.
@@ -17,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath target/pycache)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock workflows site wheel clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel wheels packaged-lab clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,7 +31,7 @@ stacks: $(VENV)/.locked  ## build fairwave with quinn and str0m, the foreign sta
 	$(MAKE) --no-print-directory $(VENV)/.built
 
 demo: setup  ## does a call survive an upload, and contention? verdicts, a page, audio
-	$(BIN)/python -m fairwave_report.demo --out out/demo
+	$(BIN)/fairwave demo --out out/demo
 
 # All builds run first and in parallel, because each of them leaves a core idle for much of its time. Tests then compile only the copy of
 # the tree in `tests/test_extending.py`: `make wheel` packs the library of `setup` and the lab with the engine of `lab-engine`.
@@ -136,12 +137,18 @@ site: setup  ## the documentation and the results as a site: out/site/index.html
 	$(BIN)/python -m validation site
 
 # Use the same name of Python as `setup`. With another name (`python3`), the bindings would be compiled again.
-wheel: setup  ## a wheel for this platform and any Python from 3.10 on: out/wheels
+wheel: setup packaged-lab  ## a wheel for this platform and any Python from 3.10 on: out/wheels
+	PATH="$(abspath $(BIN)):$$PATH" $(abspath $(BIN))/python -m validation wheels --native
+
+# Needs rustup and, for Windows, Debian's gcc-mingw-w64-x86-64. For one target, the compiler takes four minutes of CPU time;
+# `WHEELS="linux-arm64 macos-arm64"` builds some of them.
+WHEELS :=
+wheels: setup packaged-lab $(WHEEL_TOOLS)/.locked  ## wheels for Linux, macOS and Windows, built here: out/wheels
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m validation wheels $(WHEELS)
+
+packaged-lab:
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
-	git describe --always --dirty --abbrev=7 --exclude '*' > python/fairwave/commit.txt || rm -f python/fairwave/commit.txt
-	trap 'rm -f python/fairwave/commit.txt' EXIT; \
-		PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --locked --release --interpreter $(abspath $(BIN))/python --out out/wheels
 
 bad-files:  ## 2000 bad files for each command that reads files of others: a quarter of an hour of one core
 	FAIRWAVE_BAD_FILES=$${FAIRWAVE_BAD_FILES:-2000} $(BIN)/python -m pytest -q tests/test_foreign.py
@@ -160,19 +167,6 @@ mutants: $(VENV)/.locked $(MUTATOR)  ## break the laws clause by clause, then in
 	$(BIN)/python -m validation clauses
 	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation mutants
 
-# Go builds actionlint; its package for Python would download a binary.
-LINTERS := target/tools/workflows
-ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
-
-workflows: $(LINTERS)/.locked  ## lint workflows, action, shell scripts and the container's file
-	$(LINTERS)/bin/zizmor --offline --quiet .github action.yml
-	$(LINTERS)/bin/shellcheck .ci/run .ci/rust lab/missing lab/build-engine
-	$(LINTERS)/bin/hadolint packaging/Containerfile
-	@if command -v go >/dev/null; then \
-		test -x $(LINTERS)/bin/actionlint || GOBIN="$(abspath $(LINTERS)/bin)" go install $(ACTIONLINT); \
-		echo actionlint && PATH="$(abspath $(LINTERS)/bin):$$PATH" $(LINTERS)/bin/actionlint; \
-	else echo 'actionlint was left out: go is not installed (on Debian: apt install golang-go)'; fi
-
 golden:  ## renew the golden digests, after a change that is meant to change results
 	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test all golden::every_golden
 
@@ -180,7 +174,7 @@ UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet
 
 # The same for one group alone, without fairwave's dependencies.
-UV_COMPILE_GROUP = $(VENV)-lock/bin/uv pip compile --universal --python-version 3.10 --generate-hashes \
+UV_COMPILE_GROUP = $(VENV)-lock/bin/uv pip compile --group wheels --universal --python-version 3.10 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet
 
 lock:  ## choose the newest allowed versions of all Python packages anew
@@ -188,11 +182,11 @@ lock:  ## choose the newest allowed versions of all Python packages anew
 	$(VENV)-lock/bin/pip install --quiet uv
 	$(UV_COMPILE) --upgrade --extra speech --extra video --extra explore --extra cluster --extra gym --extra network --group dev --output-file requirements.lock
 	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
-	$(UV_COMPILE_GROUP) --group workflows --upgrade --output-file requirements-workflows.lock
+	$(UV_COMPILE_GROUP) --upgrade --output-file requirements-wheels.lock
 	rm -rf $(VENV)-lock
 
 clean:  ## remove what was built and what was run
-	rm -rf target out lab/dist lab/node_modules python/fairwave/lab/lab.html .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
+	rm -rf target out lab/dist lab/node_modules python/fairwave/lab/lab.html python/fairwave/examples .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
 
 distclean: clean  ## remove the virtual environment and the recordings as well
 	rm -rf $(VENV) data
@@ -209,13 +203,13 @@ $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 		$(if $(wildcard $(VENV)/.with-stacks),--config-settings build-args="--features stacks")
 	touch $@
 
+$(WHEEL_TOOLS)/.locked: requirements-wheels.lock
+	test -x $(WHEEL_TOOLS)/bin/python || $(PYTHON) -m venv $(WHEEL_TOOLS)
+	$(WHEEL_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-wheels.lock
+	touch $@
+
 $(MUTATOR):
 	cargo install --locked --quiet --root target/tools --version 27.1.0 cargo-mutants
-
-$(LINTERS)/.locked: requirements-workflows.lock
-	test -x $(LINTERS)/bin/python || $(PYTHON) -m venv $(LINTERS)
-	$(LINTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-workflows.lock
-	touch $@
 
 # The score of a call against the original is optional: everything else works without it.
 $(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock

@@ -10,6 +10,7 @@ describes one of them.
 - `bench`: speed, memory and use of the cores, and their limits.
 - `clauses`: patches that each break one clause of an RFC or a paper; a test must notice.
 - `checks`: checks of the sources and tests: citations, mutants, durations, `make quick`.
+- `packaging`: wheels for several systems, and their check.
 - `pages`: pages and pictures of `docs/` that are written from code.
 
 Modules at the top serve all of these: `kept` (stored measurements), `verdict` (do two sides agree?), `explanations`

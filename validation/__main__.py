@@ -41,6 +41,8 @@ COMMANDS = {
     "stacks": "compare.stacks",
     "strangers": "measured.strangers",
     "studies": "pages.studies",
+    "wheel-digests": "packaging.digests",
+    "wheels": "packaging.wheels",
     "wifi": "published.wifi",
 }
 """Each command and its module, which has a function `main`."""

@@ -1,0 +1,1 @@
+"""Wheels for several systems, and their check."""
