@@ -15,6 +15,9 @@ A :class:`Connection` has the path: `available_bps` (the estimate of the candida
 entry of `connection.time_s`, in seconds since the first sample of the dump. A value of a counter belongs to the
 interval that ends at this time. NaN means that the value is not known, or that the stream did not exist.
 
+`fairwave.dumps.events` finds events in a connection (freezes, losses, pauses, changes of the path, …), the limiting
+factor over time, and the worst ten seconds.
+
 **Assumptions.** Between two samples, a counter grows evenly. A counter that falls began again at zero; one of losses
 may fall, because late packets arrive. The values of a series are evenly spread over its span where its object has no
 time stamps, or more of them than values. Thresholds marked † are choices.
