@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath target/pycache)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock site wheel wheels packaged-lab clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock workflows site wheel wheels packaged-lab clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -167,6 +167,19 @@ mutants: $(VENV)/.locked $(MUTATOR)  ## break the laws clause by clause, then in
 	$(BIN)/python -m validation clauses
 	PATH="$(abspath target/tools/bin):$$PATH" $(BIN)/python -m validation mutants
 
+# Go builds actionlint; its package for Python would download a binary.
+LINTERS := target/tools/workflows
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
+workflows: $(LINTERS)/.locked  ## lint workflows, action, shell scripts and the container's file
+	$(LINTERS)/bin/zizmor --offline --quiet .github action.yml
+	$(LINTERS)/bin/shellcheck .ci/run .ci/rust lab/missing lab/build-engine
+	$(LINTERS)/bin/hadolint packaging/Containerfile
+	@if command -v go >/dev/null; then \
+		test -x $(LINTERS)/bin/actionlint || GOBIN="$(abspath $(LINTERS)/bin)" go install $(ACTIONLINT); \
+		echo actionlint && PATH="$(abspath $(LINTERS)/bin):$$PATH" $(LINTERS)/bin/actionlint; \
+	else echo 'actionlint was left out: go is not installed (on Debian: apt install golang-go)'; fi
+
 golden:  ## renew the golden digests, after a change that is meant to change results
 	FAIRWAVE_RENEW_GOLDEN=1 cargo test --locked --package fairwave-sim --test all golden::every_golden
 
@@ -174,7 +187,7 @@ UV_COMPILE = $(VENV)-lock/bin/uv pip compile pyproject.toml --universal --python
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet
 
 # The same for one group alone, without fairwave's dependencies.
-UV_COMPILE_GROUP = $(VENV)-lock/bin/uv pip compile --group wheels --universal --python-version 3.10 --generate-hashes \
+UV_COMPILE_GROUP = $(VENV)-lock/bin/uv pip compile --universal --python-version 3.10 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command 'make lock' --quiet
 
 lock:  ## choose the newest allowed versions of all Python packages anew
@@ -182,7 +195,8 @@ lock:  ## choose the newest allowed versions of all Python packages anew
 	$(VENV)-lock/bin/pip install --quiet uv
 	$(UV_COMPILE) --upgrade --extra speech --extra video --extra explore --extra cluster --extra gym --extra network --group dev --output-file requirements.lock
 	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
-	$(UV_COMPILE_GROUP) --upgrade --output-file requirements-wheels.lock
+	$(UV_COMPILE_GROUP) --group workflows --upgrade --output-file requirements-workflows.lock
+	$(UV_COMPILE_GROUP) --group wheels --upgrade --output-file requirements-wheels.lock
 	rm -rf $(VENV)-lock
 
 clean:  ## remove what was built and what was run
@@ -210,6 +224,11 @@ $(WHEEL_TOOLS)/.locked: requirements-wheels.lock
 
 $(MUTATOR):
 	cargo install --locked --quiet --root target/tools --version 27.1.0 cargo-mutants
+
+$(LINTERS)/.locked: requirements-workflows.lock
+	test -x $(LINTERS)/bin/python || $(PYTHON) -m venv $(LINTERS)
+	$(LINTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-workflows.lock
+	touch $@
 
 # The score of a call against the original is optional: everything else works without it.
 $(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock

@@ -5,9 +5,13 @@ changelog and the guide for contributors. `validation.pages.site` adds the rende
 reference of the Python package is made here, from its docstrings.
 """
 
+import builtins
 import os
+import re
 from pathlib import Path
 from typing import Any
+
+from sphinx import addnodes
 
 from validation.pages.render import PAGES
 
@@ -35,9 +39,20 @@ templates_path = ["_static"]
 FONTS = "../python/fairwave_report/templates/fonts"
 html_static_path = [
     "_static/site.css",
+    "_static/versions.js",
     *(f"{FONTS}/{one}" for one in ("fonts.css", "Inter.woff2", "JetBrains-Mono.woff2")),
 ]
 html_css_files = ["fonts.css", "site.css"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "versions.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_theme_options = {
     "light_css_variables": {
         "font-stack": '"Inter", sans-serif',
@@ -72,6 +87,76 @@ def readable(*event: Any) -> None:
         context["furo_navigation_tree"] = sidebar.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
+GLOSSARY = "python/fairwave/glossary"
+LAB_PICTURE = re.compile(r"^!\[[^\]]*\]\([./]*figures/lab\.png\)$", re.M)
+LAB_FRAME = """```{{raw}} html
+<iframe class="lab" src="{page}" title="The lab: the simulator with controls" loading="lazy"></iframe>
+```
+
+<a href="{page}">Open the lab alone</a>."""
+NO_LAB = """
+
+```{note}
+This site was built without the lab. To put the lab here, run `make lab`, then `make site`.
+```"""
+
+
+def embed_lab(app: Any, name: str, source: list[str]) -> None:
+    """Shows the lab in place of its picture, or how to build it."""
+    if app.config.lab_page:
+        page = os.path.relpath(app.config.lab_page, Path(name).parent)
+        source[0] = LAB_PICTURE.sub(LAB_FRAME.format(page=page), source[0])
+    else:
+        source[0] = LAB_PICTURE.sub(lambda found: found[0] + NO_LAB, source[0])
+
+
+def index_terms(_: Any, name: str, source: list[str]) -> None:
+    """Makes each term and each abbreviation of the glossary a main entry of the index. The search ranks these first."""
+    if name == GLOSSARY:
+        term = re.compile(r"^- \*\*([^*`<>()]+?)(?: \(([^*`<>()]+)\))?\*\*", re.M)
+        source[0] = term.sub(
+            lambda found: (
+                f"- **{' '.join(filter(None, (entry(found[1]), found[2] and f'({entry(found[2])})')))}**"
+            ),
+            source[0],
+        )
+
+
+def entry(text: str) -> str:
+    """Returns a text that is a main entry of the index."""
+    return f"{{index}}`{text} <!{text}>`"
+
+
+def link_names(_: Any, name: str, source: list[str]) -> None:
+    """Links the names in the tables of the page of the Python package to their descriptions."""
+    if name == "docs/api":
+        source[0] = re.sub(r"(?<=[| ])`(fairwave\.[\w.]+)`(?=[, ])", r"{py:obj}`\1`", source[0])
+
+
+def mark_examples(*event: Any) -> None:
+    """Marks the indented code of an example in a docstring as code, before napoleon takes it for text."""
+    lines = event[5]
+    lines[:] = [
+        part for line in lines for part in (["Example::", ""] if line.strip() == "Example:" else [line])
+    ]
+
+
+def leave_builtins(_: Any, doctree: Any) -> None:
+    """Links no built-in type of Python: `bytes` in a signature is no attribute of that name."""
+    for node in list(doctree.findall(addnodes.pending_xref)):
+        if node.get("refdomain") == "py" and hasattr(builtins, node.get("reftarget", "")):
+            node.replace_self(node.children)
+
+
+def link_rust(app: Any, name: str, source: list[str]) -> None:
+    """Links the pages of the Rust crates from the page of the Python package."""
+    if name == "docs/api" and app.config.rust_page:
+        page = os.path.relpath(app.config.rust_page, "docs")
+        source[0] += (
+            f'\n## Rust crates\n\n<a href="{page}">The crates of fairwave</a>, from their comments.\n'
+        )
+
+
 def link_results(app: Any, name: str, source: list[str]) -> None:
     """Adds links to rendered pages: to all from the start page, to its own from a page that reports findings."""
     there = {
@@ -89,5 +174,10 @@ def link_results(app: Any, name: str, source: list[str]) -> None:
 
 def setup(app: Any) -> None:
     """Called by Sphinx. The theme makes its navigation at a lower priority number, so before."""
-    app.connect("source-read", link_results)
+    app.add_config_value("lab_page", "", "env", str)
+    app.add_config_value("rust_page", "", "env", str)
+    for change in (link_results, embed_lab, index_terms, link_rust, link_names):
+        app.connect("source-read", change)
+    app.connect("doctree-read", leave_builtins)
+    app.connect("autodoc-process-docstring", mark_examples, priority=400)
     app.connect("html-page-context", readable, priority=900)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import struct
 from typing import TYPE_CHECKING
 
 from made_captures import ethernet, ip4, pcap, pcapng, rtp
+from made_dumps import counted, internals, jitsi, rtcstats3, sending, series
 from made_lines import irtt_file, trip
 from square import SQUARE, graph
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+CALL = {"bytesSent": counted(5e5, 20), "frameHeight": (5, [360] * 15)}
 MAHIMAHI = "\n".join(str(3 * number) for number in range(1, 400)) + "\n"
 PENSIEVE = "".join(f"{number * 0.5} {1 + number % 3}\n" for number in range(40))
 CSV = "time_s,rate_mbps,delay_ms,loss_%\n" + "".join(f"{n},{1 + n % 4},{20 + n},{n % 3}\n" for n in range(40))
@@ -127,6 +130,14 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
             "s.json": json.dumps(statistics()).encode(),
             "side.json": json.dumps({"sender": statistics(), "receiver": []}).encode(),
             "d.json": json.dumps(dump()).encode(),
+            "i.json": json.dumps(
+                internals(
+                    [series("OT01V1", 0, CALL), series("CP1", 0, {"currentRoundTripTime": [0.05] * 20})]
+                )
+            ).encode(),
+            "j.jsonl": jitsi(sending(20)).encode(),
+            "v.rtcstats": rtcstats3(sending(20)).encode(),
+            "z.json.gz": gzip.compress(json.dumps(sending(20)).encode()),
             "c.pcap": pcap(folder / "c.pcap", frames).read_bytes(),
             "c.pcapng": pcapng(folder / "c.pcapng", frames).read_bytes(),
         }

@@ -69,7 +69,7 @@ def made_site(tmp_path_factory):
 
     folder = once(tmp_path_factory, "site", make)
     said = json.loads((folder / "said.json").read_text(encoding="utf-8"))
-    return SimpleNamespace(folder=folder / "site", **said)
+    return SimpleNamespace(folder=folder / "site" / "latest", **said)
 
 
 @pytest.fixture

@@ -262,6 +262,18 @@ def test_tables_are_compared_by_value(tmp_path):
     )
 
 
+def test_lines_without_end_are_not_read_into_memory(tmp_path):
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.write_text("a\n" + "1" * 1_000_001)
+    other.write_text("a\n1\n")
+    with pytest.raises(BundleError, match="a line of more than 1000000 characters"):
+        compare_tables(one, other, "t.csv")
+
+
+def test_a_bundle_in_the_place_of_a_scenario_is_recognised(bundled, fairwave):
+    assert "`fairwave repeat out.fairwave.zip` repeats it" in fairwave("check", "out.fairwave.zip")[2]
+
+
 def test_a_damaged_file_is_named(bundled, tmp_path, fairwave):
     entries = contents(bundled)
     entries["results/groups.csv"] = entries["results/groups.csv"].replace(b"tfrc", b"TFRC")
@@ -405,7 +417,7 @@ def test_lists_of_files_that_lie_about_their_length_are_refused_unread(bundled, 
         ({"folder": "inputs/../.."}, "no name for a file"),
         ({"folder": "results"}, "is in no folder of bundles"),
         ({"origin": {}}, "no usable value of origin.version"),
-        ({"name": "x" * 20_000}, "no usable value of name"),
+        ({"name": "x" * 200_000}, "no usable value of name"),
         ({"files": []}, "no usable value of files"),
     ],
 )
@@ -446,6 +458,7 @@ def test_a_bundle_is_unpacked_after_a_check(bundled, tmp_path, fairwave):
     assert (tmp_path / "unpacked" / "results" / "groups.csv").is_file()
     assert "not an empty folder" in fairwave("repeat", bundled, "--unpack", tmp_path / "unpacked")[2]
     assert "not an empty folder" in fairwave("repeat", bundled, "--out", tmp_path / "unpacked")[2]
+    assert "is a file" in fairwave("repeat", bundled, "--out", "calls.toml")[2]
     assert "--unpack repeats nothing" in fairwave("repeat", bundled, "--unpack", "x", "--trust")[2]
 
 
@@ -458,6 +471,7 @@ def test_folders_that_cannot_be_repeated_are_refused(bundled, work, fairwave, re
     assert "no folder 'nothing'" in refusal("nothing")
     assert "holds no results of a command" in refusal("laws")
     assert "exists; give --overwrite" in refusal("out")
+    assert "is a file" in refusal("out", "--out", "calls.toml/x")
     assert "is a folder; give the name of a file" in refusal("out", "--out", "laws")
     results.save("python")
     assert "holds no results of a command" in refusal("python")

@@ -104,7 +104,11 @@ def test_tab_completes_commands_options_names_and_files(shell):
         shell.type("\x15")  # Ctrl-U clears the line
 
 
-@pytest.mark.parametrize("name", list(START))
+POWERSHELLS = ("powershell", "pwsh")
+"""Windows PowerShell 5 and PowerShell 7. No test starts them: no package for tests brings the shell."""
+
+
+@pytest.mark.parametrize("name", [*START, *POWERSHELLS])
 def test_the_script_is_shown_without_an_error(name):
     done = subprocess.run(
         [sys.executable, "-m", "fairwave"],
@@ -126,3 +130,41 @@ def test_completion_answers_with_status_0_and_nothing_on_standard_error():
         [sys.executable, "-m", "fairwave"], env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout.split(), done.stderr) == (0, ["compare"], "")
+
+
+@pytest.mark.parametrize("name", POWERSHELLS)
+@pytest.mark.parametrize(("typed", "completed"), COMPLETED.items())
+def test_powershell_gets_the_completions_of_the_other_shells(name, typed, completed, tmp_path):
+    word = typed.rpartition(" ")[2]
+    environment = {
+        **os.environ, "_FAIRWAVE_COMPLETE": f"complete_{name}",
+        "_TYPER_COMPLETE_ARGS": typed, "_TYPER_COMPLETE_WORD_TO_COMPLETE": word,
+    }  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "fairwave"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [line.partition(":::")[0] for line in done.stdout.splitlines() if line]
+    # Without an answer PowerShell completes names of files itself.
+    assert found == [] if completed.endswith(".toml") else word + completed in found
+
+
+@pytest.mark.parametrize("name", POWERSHELLS)
+def test_the_script_of_powershell_asks_for_completions_by_the_names_that_the_command_reads(name):
+    done = subprocess.run(
+        [sys.executable, "-m", "fairwave"],
+        env={**os.environ, "_FAIRWAVE_COMPLETE": f"source_{name}"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for asked in (
+        '_FAIRWAVE_COMPLETE = "complete_powershell"',
+        "_TYPER_COMPLETE_ARGS",
+        "_TYPER_COMPLETE_WORD_TO_COMPLETE",
+    ):
+        assert asked in done.stdout
+    assert "Register-ArgumentCompleter -Native -CommandName fairwave" in done.stdout

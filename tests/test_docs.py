@@ -40,12 +40,17 @@ PAGES = [
     "CONTRIBUTING.md",
     *sorted(
         str(one.relative_to(ROOT))
-        for folder in ("", "studies")
+        for folder in ("", "start", "studies")
         for one in (ROOT / "docs" / folder).glob("*.md")
     ),
 ]
 # Other tests run the code of these pages.
-ELSEWHERE = {"docs/add-a-measure.md", "docs/add-a-study.md", "docs/extend.md"}
+ELSEWHERE = {
+    "docs/add-a-measure.md",
+    "docs/add-a-study.md",
+    "docs/extend.md",
+    *(f"docs/start/{name}.md" for name in ("voip", "webrtc", "research", "teaching")),
+}
 FENCE = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.M | re.S)
 
 CHANGED = """

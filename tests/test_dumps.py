@@ -120,6 +120,7 @@ SELECTED = {"selectedCandidatePairId": ["CPwifi"] * 25 + ["CPcell"] * 35}
     ("shown_by", "more"),
     [
         ("transport", {}),
+        ("the last nomination", {"nominated": True}),
         ("selected", {"selected": True}),
         ("nominated", {"nominated": True}),
         ("bytes", {}),
@@ -136,8 +137,11 @@ def test_of_pairs_that_exist_together_the_one_in_use_counts(read, shown_by, more
     if more:
         (member,) = more
         wifi[member], cell[member] = gone, came
-    if shown_by == "transport":  # Chrome leaves both nominated
-        wifi["nominated"] = cell["nominated"] = there
+    if shown_by in {"transport", "the last nomination"}:  # Chrome leaves the first one nominated
+        wifi["nominated"] = there
+        cell["nominated"] = there if shown_by == "transport" else came
+    if shown_by == "the last nomination":
+        del wifi["bytesSent"], cell["bytesSent"]
     objects = [series("OT01V1", 0, {"bytesSent": counted(5e5, 60)}),
                series("CPwifi", 0, wifi), series("CPcell", 0, cell),
                constant("IL1", 0, 60, candidateType="host", protocol="udp", networkType="wifi"),
@@ -234,12 +238,22 @@ FORMS = {
         {"timestamp": poll[0]["timestamp"], "stats": [one | {"timestamp": None} for one in poll]} for poll in polls
     ]),
     "named connections": lambda polls: json.dumps({"call": polls}),
+    "named connections in a table": lambda polls: json.dumps({"version": 1, "connections": {"call": polls}}),
     "microseconds": lambda polls: json.dumps([
         [one | {"timestamp": one["timestamp"] * 1e3} for one in poll] for poll in polls
     ]),
     "Jitsi's rtcstats": jitsi,
     "rtcstats, version 3": rtcstats3,
 }  # fmt: skip
+
+
+def test_a_clock_that_was_set_back_is_not_taken_for_another_order(read):
+    polls = sending(60)
+    for poll in polls[30:]:
+        for report in poll:
+            report["timestamp"] -= 4_500
+    rate = read(polls).connections[0].sent_bps
+    assert rate[1:] == pytest.approx([5e5] * 59)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -272,6 +286,29 @@ def test_a_removed_object_of_rtcstats_ends_its_stream(read):
     (connection,) = read(rtcstats3(polls)).connections
     assert [one.end_s for one in connection.sent] == [39, 14]
     assert connection.sent_bps[20:] == pytest.approx([5e5] * 20)
+
+
+def test_whole_polls_in_a_file_of_rtcstats_end_the_streams_that_they_leave_out(read):
+    """Chrome's download of rtcstats has long names and no differences."""
+    polls = sending(40, rates=(5e5, 1e6))
+    lines, before = ["RTCStatsDump", json.dumps({"fileFormat": 3})], 0.0
+    for at, poll in enumerate(polls):
+        reports = {one["id"]: one for one in poll if at < 15 or one["id"] not in {"OT01V2", "RI2"}}
+        now = poll[0]["timestamp"]
+        lines.append(json.dumps(["getStats", "8-1", reports, now - before]))
+        before = now
+    dump = read("\n".join(lines))
+    (connection,) = dump.connections
+    assert dump.format == "rtcstats"
+    assert [one.end_s for one in connection.sent] == [39, 14]
+
+
+def test_texts_of_digits_are_texts(read):
+    dump = read(
+        internals([series("OT01V1", 0, {"bytesSent": counted(5e5, 9), "rid": [0] * 9, "mid": [1] * 9})])
+    )
+    (stream,) = dump.connections[0].sent
+    assert (stream.rid, stream.track_name) == ("0", "1")
 
 
 def test_a_compressed_dump_is_read(tmp_path):

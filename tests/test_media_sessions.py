@@ -215,3 +215,15 @@ def test_its_errors_are_told_with_their_place():
         session_with("fails").run()
     with pytest.raises(fairwave.ScenarioError, match="share"):
         session_with({"name": "half-of-most", "share": 2}).plan(1)
+
+
+def test_after_a_stream_ends_the_drawn_rate_is_that_of_the_others():
+    pl = pytest.importorskip("polars")
+    from fairwave_report.session import _compute_rate
+
+    rows = [("audio", at, 1000.0 * at) for at in range(1, 9)] + [
+        ("video", at, 9000.0 * (at - 2)) for at in range(3, 6)
+    ]
+    table = pl.DataFrame(rows, schema=["stream", "time_s", "bytes_received"], orient="row")
+    drawn = _compute_rate(table, "bytes_received", 8.0)
+    assert dict(drawn.iter_rows()) == {2: 8e3, 3: 8e4, 4: 8e4, 5: 8e4, 6: 8e3, 7: 8e3, 8: 8e3}

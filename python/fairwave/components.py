@@ -84,11 +84,11 @@ def components() -> list[Component]:
 
 
 def _core() -> Iterator[Component]:
-    from fairwave.provenance import commit
+    from fairwave.provenance import describe_commit
     from fairwave.runs.keeping import engine
 
     core = "fairwave"
-    yield Component("fairwave", core, "the package", f"{_native.version}, commit {commit()}")
+    yield Component("fairwave", core, "the package", f"{_native.version}, commit {describe_commit()}")
     yield Component(
         "simulator", core, "the compiled part", f"build {engine().partition('+')[2]}, {_native.__file__}"
     )

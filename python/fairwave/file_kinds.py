@@ -188,6 +188,12 @@ KINDS = (
         "`fairwave compare FOLDER FOLDER` reads folders of tables",
         _begins(b"PAR1"),
     ),
+    FileKind(
+        "bundle",
+        "a bundle of results",
+        "`fairwave repeat {0}` repeats it",
+        lambda data: data.startswith(b"PK\x03\x04") and data[30:43] == b"manifest.json",
+    ),
     FileKind("archive", "an archive", "unpack it first", _begins(b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!")),
     FileKind("xml", "XML", "scenarios are TOML or JSON", _has(r"\A\s*<\?xml|\A\s*<testsuites?\b")),
     FileKind("ns2", "a script of ns-2", TOML, _has(NS2)),

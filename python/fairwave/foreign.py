@@ -129,7 +129,7 @@ KINDS: dict[str, ForeignKind] = {
         "a folder of results", "make the results again", 4_000 * MB, 100_000_000, "cells of tables", DIGITS, 32
     ),
     "bundle": ForeignKind(
-        "a bundle", "make it again: `fairwave bundle FOLDER`", 2_000 * MB, 200_000, "values", DIGITS, 16
+        "a bundle", "make it again: `fairwave bundle FOLDER`", 2_000 * MB, 1_000_000, "values", DIGITS, 16
     ),
     "kept runs": ForeignKind(
         "a file of kept runs", "remove it; the same command makes the runs again", 64_000 * MB, 1_000_000_000,

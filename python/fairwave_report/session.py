@@ -87,9 +87,15 @@ def _select_rows(run: DrawnRun, table: str, group: str, flow: int) -> pl.DataFra
 
 
 def _compute_rate(rows: pl.DataFrame, column: str, scale: float) -> pl.DataFrame:
-    """Computes the growth rate of a counter between samples, summed over streams."""
-    summed = rows.group_by("time_s", maintain_order=True).agg(pl.col(column).sum()).sort("time_s")
-    return summed.select("time_s", value=(pl.col(column).diff() / pl.col("time_s").diff() * scale))[1:]
+    """Computes the growth rate of a counter between samples, summed over streams.
+
+    Streams begin and end at different times, so each counter's growth is taken before the sum.
+    """
+    keys = [one for one in ("stream", "encoding") if one in rows.columns]
+    before = pl.col(column).forward_fill().shift(1).over(keys).fill_null(0)
+    grown = rows.sort("time_s").with_columns(grown=(pl.col(column) - before).cast(pl.Float64))
+    summed = grown.group_by("time_s", maintain_order=True).agg(pl.col("grown").sum())
+    return summed.select("time_s", value=(pl.col("grown") / pl.col("time_s").diff() * scale))[1:]
 
 
 def _capacity(run: DrawnRun, group: str, flow: int) -> pl.DataFrame | None:

@@ -7,10 +7,10 @@ import json
 import math
 from dataclasses import asdict, dataclass, field
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from fairwave.bundles.archive import BundleError
-from fairwave.foreign import gate, parse_json, read_bytes
+from fairwave.foreign import MB, format_bytes, gate, parse_json, read_bytes
 from fairwave.results import hash_file
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ SKIPPED = frozenset({"provenance", "command", "commands", "version", "commit"})
 SHOWN = 5
 """Differences of a table that are listed."""
 
+MOST_LINE = 1_000_000
+"""Most characters of a line of a table."""
+
+MOST_DOCUMENT = 50 * MB
 LABELS = ("run", "group", "flow", "link", "kind", "name", "measure", "time_s")
 """Columns that identify rows."""
 
@@ -163,7 +167,7 @@ def _compare_csv(found: TableComparison, bundled: Path, repeated: Path) -> None:
         bundled.open("r", encoding="utf-8", newline="") as one,
         repeated.open("r", encoding="utf-8", newline="") as other,
     ):
-        ours, theirs = csv.reader(one), csv.reader(other)
+        ours, theirs = csv.reader(_read_lines(one)), csv.reader(_read_lines(other))
         heads, others = next(ours, []), next(theirs, [])
         if heads != others:
             lost, new = (
@@ -197,7 +201,26 @@ def _compare_csv(found: TableComparison, bundled: Path, repeated: Path) -> None:
                 found._add(number, labels or "", head, *pair)
 
 
+def _read_lines(file: TextIO) -> Iterator[str]:
+    """Yields the lines of a table.
+
+    Raises:
+        BundleError: A line is too long to be read into memory.
+    """
+    while line := file.readline(MOST_LINE + 1):
+        if len(line) > MOST_LINE:
+            raise BundleError(
+                f"{file.name} has a line of more than {MOST_LINE} characters, as no table of fairwave has"
+            )
+        yield line
+
+
 def _compare_documents(found: TableComparison, bundled: Path, repeated: Path) -> None:
+    for path in (bundled, repeated):
+        if path.stat().st_size > MOST_DOCUMENT:
+            raise BundleError(
+                f"{path} has more than {format_bytes(MOST_DOCUMENT)}, as no document of fairwave has"
+            )
     one, other = (
         dict(_leaves(parse_json(read_bytes(path, "results"), found.name, "results")))
         for path in (bundled, repeated)

@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from fairwave import _native
-from fairwave.bundles.archive import MANIFEST, damage
+from fairwave.bundles.archive import MANIFEST, BundleError, damage
 from fairwave.foreign import parse_json
 from fairwave.provenance import describe_commit
 from fairwave.runs.keeping import engine
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "fairwave bundle 1"
-MOST_TEXT = 10_000
+MOST_TEXT = 100_000
 """Most characters of a text in a manifest."""
 
 PACKAGES = ("numpy", "pyarrow", "polars", "scipy", "matplotlib", "av")
@@ -144,10 +144,12 @@ class Manifest:
             ForeignFileError: It is no JSON.
         """
         table = parse_json(data, f"{file}, {MANIFEST}", "bundle")
-        if not isinstance(table, dict) or table.get("format") != FORMAT:
-            found = table.get("format") if isinstance(table, dict) else None
-            raise damage(file, f"{MANIFEST} has the format {str(found)[:60]!r}, but {FORMAT!r} is needed")
-        reader = _Reader(table, file)
+        reader = _Reader(table if isinstance(table, dict) else {}, file)
+        if reader.text("format") != FORMAT:
+            raise BundleError(
+                f"{file} has the format {reader.text('format')[:60]!r}, and this version of fairwave reads {FORMAT!r}; "
+                "repeat it with the version of fairwave that made it"
+            )
         origin = reader.table("origin")
         return cls(
             kind=reader.text("kind"),

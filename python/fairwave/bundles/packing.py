@@ -13,7 +13,7 @@ from fairwave.bundles.command_words import DROPPED, split_words
 from fairwave.bundles.comparing import is_compared
 from fairwave.bundles.inputs import find_inputs, is_code, list_files
 from fairwave.bundles.manifest import UNKNOWN, Listed, Manifest, Origin
-from fairwave.folders import CACHE, NOTE, WORDS, read_note
+from fairwave.folders import CACHE, NOTE, WORDS, check_folder, read_note
 from fairwave.foreign import gate, parse_json, read_bytes
 from fairwave.provenance import METADATA_KEY
 from fairwave.results import PROVENANCE, SUMS, hash_file
@@ -75,6 +75,7 @@ def bundle(
 
     Raises:
         fairwave.bundles.archive.BundleError: The folder cannot be bundled; the message gives the reason.
+        fairwave.folders.FolderTakenError: `file` is inside a file.
         OSError: A file cannot be read or written.
     """
     folder = Path(out)
@@ -83,6 +84,7 @@ def bundle(
         raise BundleError(
             f"{target} is a folder; give the name of a file, for example {target / 'results'}{END}"
         )
+    check_folder(target.parent)
     if target.exists() and not overwrite:
         raise BundleError(f"{target} exists; give --overwrite to replace it, or another name")
     if not folder.is_dir():

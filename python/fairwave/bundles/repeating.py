@@ -23,6 +23,7 @@ from fairwave.bundles.comparing import SAME, compare_tables, is_compared
 from fairwave.bundles.inputs import INPUTS, find_clips, find_inputs, is_code, list_files
 from fairwave.bundles.manifest import Manifest, Origin
 from fairwave.bundles.packing import RESULTS
+from fairwave.folders import check_folder
 from fairwave.foreign import KINDS, gated
 from fairwave.layers import studies
 from fairwave.results import hash_file
@@ -38,10 +39,14 @@ import os, sys
 sys.path[:] = [path for path in sys.path if path]
 os.chdir(sys.argv.pop(1))
 sys.argv[0] = "fairwave"
-from fairwave.cli import main
+from fairwave.cli import console, main
+console.say = lambda *_, **__: None
 main()
 """
-"""Starts a command in another folder, without looking for modules there."""
+"""Starts a command in another folder, without looking for modules there.
+
+It shows progress and errors, but no remarks: these name a temporary folder.
+"""
 
 MET = (0, 3, 4)
 """Exit statuses of a command that has ended: 3 and 4 are about requirements."""
@@ -189,6 +194,13 @@ def unpack(file: Path, out: Path) -> Manifest:
 
 
 def _check_target(out: Path) -> Path:
+    """Returns an empty folder, or a path that is still free.
+
+    Raises:
+        BundleError: There is something.
+        fairwave.folders.FolderTakenError: The path is a file, or is inside a file.
+    """
+    check_folder(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BundleError(f"{out} exists and is not an empty folder; give another folder")
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def make_bundle(folder: Path, out: Path | None, *, overwrite: bool, json: bool) 
     for remark in made.remarks:
         console.say(f"note: {remark}")
     console.say(f"\n{made.file} ({format_bytes(made.file.stat().st_size)}), SHA-256 {made.sha256}")
-    console.say(f"Check it: fairwave repeat {made.file}")
+    console.say(f"Check it: fairwave repeat {shlex.quote(str(made.file))}")
 
 
 def repeat_file(

@@ -157,7 +157,11 @@ def _assemble(read: Intake) -> Dump:
 def _notes(read: Intake, connections: list[Connection]) -> list[str]:
     """Returns compensations and omissions of the reader."""
     notes = []
-    if any(one.was_reordered for one in read.recorders.values()):
+    if any(one.is_set_back for one in read.recorders.values()):
+        notes.append(
+            "The clock was set back during the call; times after that continue at the usual interval."
+        )
+    elif any(one.was_reordered for one in read.recorders.values()):
         notes.append("Some samples came in another order than their time stamps; the time stamps count.")
     timeless = sum(one.timeless for one in read.recorders.values())
     if timeless:

@@ -191,11 +191,13 @@ class Connection:
                 is_it = np.array([one == pair.name for one in selected]) & there & alive[index]
                 score[index] += 64.0 * is_it
         best = score.max(axis=0)
+        births = np.array([_birth(one) for one in pairs])
         undecided: dict[int, list[int]] = {}
         for at in np.flatnonzero(best > -np.inf).tolist():
             several = np.flatnonzero(score[:, at] == best[at])
             several = several[grown[several, at] == grown[several, at].max()]
-            # Among equals, keep the pair of the time before.
+            # Chrome leaves the pair before nominated, so among equals the youngest counts; then the one used before.
+            several = several[births[several] == births[several].max()]
             before = chosen[at - 1] if at else -1
             if len(several) == 1 or before in several:
                 chosen[at] = several[0] if len(several) == 1 else before
@@ -303,6 +305,13 @@ def sum_series(series: list[Numbers], count: int) -> Numbers:
 
 def _sum_rates(streams: list[Stream], time_s: Numbers) -> Numbers:
     return sum_series([one.rate_bps for one in streams], len(time_s))
+
+
+def _birth(pair: StatsObject) -> float:
+    """Returns when a pair was nominated first, or when it appeared if it never was."""
+    values = pair.numbers.get("nominated", np.empty(0))
+    nominated = pair.time_s[: len(values)][values > 0]
+    return float(nominated[0] if len(nominated) else pair.time_s[0])
 
 
 def _carried(pair: StatsObject, time_s: Numbers, slack_s: float) -> Numbers:

@@ -213,7 +213,17 @@ class Reader(Intake):
         if isinstance(rest.get("userAgent"), str):
             self.agent = walk.text(rest["userAgent"])[:200]
         if self.format == POLLED:
-            self.add_poll(ONLY, rest)
+            self._add_rest(rest)
+
+    def _add_rest(self, rest: dict[str, Any]) -> None:
+        """Adds an object at the top that is a poll, or holds the polls of several connections."""
+        nested = [one for one in rest.values() if isinstance(one, dict) and one]
+        for group in nested:
+            if all(isinstance(one, list) for one in group.values()):
+                for connection, polls in group.items():
+                    for one in polls:
+                        self.add_poll(Walker.text(connection)[:200], one)
+        self.add_poll(ONLY, rest)
 
     def _read_polls(self, connection: str) -> None:
         """Reads a list of polls under a name; other lists are skipped."""

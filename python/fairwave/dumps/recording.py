@@ -105,6 +105,8 @@ def read_number(member: str, value: Any, place: str) -> float:
     """
     if isinstance(value, bool):
         return float(value) if NUMBERS[member][1] == 1.0 else math.nan
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) <= 16:
+        value = int(value)  # Firefox writes some numbers as text
     if not isinstance(value, (int, float)):
         return math.nan
     low, high = NUMBERS[member]
@@ -115,6 +117,13 @@ def read_number(member: str, value: Any, place: str) -> float:
             f"{place} has {value:.6g} for {member}: write a value from {low:g} to {high:g}"
         )
     return float(value)
+
+
+def read_text(value: Any) -> str | None:
+    """Returns a text; None if it is none. Chrome's dumps have texts of digits (`rid`, `mid`) as numbers."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return Walker.text(value)[:200] if isinstance(value, str) else None
 
 
 @dataclass(frozen=True)
@@ -242,7 +251,8 @@ class _Samples:
     kind: str
     times: array[float] = field(default_factory=lambda: array("d"))
     numbers: dict[str, array[float]] = field(default_factory=dict)
-    texts: dict[str, list[tuple[float, str]]] = field(default_factory=dict)
+    texts: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    """Index of the sample with a change, and the value since then."""
     ssrc: Any = None
 
     def put(self, member: str, value: float) -> None:
@@ -274,6 +284,7 @@ class Recorder:
 
     Attributes:
         was_reordered: Whether samples came out of order.
+        is_set_back: Whether the clock was set back during the call.
         timeless: Series without any time, which were left out.
     """
 
@@ -282,7 +293,7 @@ class Recorder:
         self._objects: dict[str, _Samples] = {}
         self._series: dict[str, tuple[str, dict[str, _Series]]] = {}
         self._latest: dict[str, str] = {}
-        self.was_reordered = False
+        self.was_reordered = self.is_set_back = False
         self.timeless = 0
 
     def add(
@@ -322,10 +333,10 @@ class Recorder:
             if member in NUMBERS:
                 samples.put(member, read_number(member, value, place))
                 self._budget.take(1)
-            elif member in TEXTS and isinstance(value, str):
+            elif member in TEXTS and (value := read_text(value)) is not None:
                 changes = samples.texts.setdefault(member, [])
                 if not changes or changes[-1][1] != value:
-                    changes.append((time_ms, Walker.text(value)[:200]))
+                    changes.append((len(times) - 1, value))
                     self._budget.take(1)
             elif member == DURATIONS and isinstance(value, dict):
                 for reason in REASONS:
@@ -383,9 +394,7 @@ class Recorder:
         elif member in NUMBERS:
             series[member] = _Series(*ends, _floats(member, values, place), None)
         elif member in TEXTS:
-            series[member] = _Series(
-                *ends, None, [Walker.text(one)[:200] if isinstance(one, str) else None for one in values]
-            )
+            series[member] = _Series(*ends, None, list(map(read_text, values)))
 
     def starts_ms(self) -> float:
         """Returns the earliest time of an object of this end; NaN without one. Call it after :meth:`place_series`."""
@@ -414,16 +423,51 @@ class Recorder:
                     values[index] = one.numbers
                     samples.numbers[member] = array("d", values)
                 else:
-                    samples.texts[member] = _changes(times[index], one.texts or [])
+                    samples.texts[member] = _changes(index, one.texts or [])
         self._series = {}
 
     def finish(self, start_ms: float) -> list[StatsObject]:
-        """Returns the objects, with times in seconds since `start_ms`."""
-        return [_finish(name, one, start_ms) for name, one in self._objects.items() if one.times]
+        """Returns the objects, with times in seconds since `start_ms`.
+
+        Samples out of order and a clock that was set back both give falling times. Only in the second case, counters
+        grow in the order of the file and would fall in the order of the times.
+        """
+        falls = [_count_falls(one) for one in self._objects.values()]
+        self.is_set_back = sum(one for one, _ in falls) < sum(one for _, one in falls)
+        return [
+            _finish(name, one, start_ms, is_set_back=self.is_set_back)
+            for name, one in self._objects.items()
+            if one.times
+        ]
 
 
-def _finish(name: str, one: _Samples, start_ms: float) -> StatsObject:
-    times = (np.array(one.times) - start_ms) / 1e3
+def _count_falls(one: _Samples) -> tuple[int, int]:
+    """Returns how often counters fall in the order of the file, and how often in the order of their times."""
+    times = np.array(one.times)
+    if not (np.diff(times) < 0).any():
+        return 0, 0
+    order = np.argsort(times, kind="stable")
+    falls = [0, 0]
+    for member in MAIN_COUNTERS:
+        values = np.full(len(times), np.nan)
+        written = one.numbers.get(member, array("d"))
+        values[: len(written)] = written
+        for way, column in enumerate((values, values[order])):
+            falls[way] += int((np.diff(column[~np.isnan(column)]) < 0).sum())
+    return falls[0], falls[1]
+
+
+def _unwind(times: Numbers) -> Numbers:
+    """Returns times without the steps of a clock that was set back."""
+    steps = np.diff(times)
+    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 1e3
+    found: Numbers = times[0] + np.concatenate([[0.0], np.where(steps < 0, usual, steps)]).cumsum()
+    return found
+
+
+def _finish(name: str, one: _Samples, start_ms: float, *, is_set_back: bool) -> StatsObject:
+    written = np.array(one.times)
+    times = ((_unwind(written) if is_set_back else written) - start_ms) / 1e3
     order = np.argsort(times, kind="stable")
     # Of samples with the same time, the last counts.
     order = order[np.concatenate([np.diff(times[order]) > 0, [True]])]
@@ -436,11 +480,8 @@ def _finish(name: str, one: _Samples, start_ms: float) -> StatsObject:
             numbers[member] = column
     texts = {}
     for member, changes in one.texts.items():
-        ordered = sorted(changes, key=lambda change: change[0])
-        texts[member] = (
-            (np.array([at for at, _ in ordered]) - start_ms) / 1e3,
-            [value for _, value in ordered],
-        )
+        ordered = sorted(changes, key=lambda change: times[change[0]])
+        texts[member] = (times[[at for at, _ in ordered]], [value for _, value in ordered])
     return StatsObject(
         name, one.kind, times[order], numbers, {key: one for key, one in texts.items() if one[1]}
     )
@@ -452,9 +493,9 @@ def _floats(member: str, values: Iterable[Any], place: str) -> array[float]:
     )
 
 
-def _changes(times: Numbers, values: list[str | None]) -> list[tuple[float, str]]:
-    found: list[tuple[float, str]] = []
-    for at, value in zip(times.tolist(), values, strict=True):
+def _changes(index: NDArray[np.intp], values: list[str | None]) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    for at, value in zip(index.tolist(), values, strict=True):
         if value is not None and (not found or found[-1][1] != value):
             found.append((at, value))
     return found

@@ -86,10 +86,15 @@ class Decompressor:
         stamp = delta.get("timestamp", delta.get("t") if is_short else None)
         poll_ms = read_time(stamp)
         poll_ms = event_ms if math.isnan(poll_ms) else poll_ms
+        # A difference never repeats a type. Chrome writes whole polls, without the objects that were removed.
+        is_whole = any(
+            "type" in part for name, part in delta.items() if isinstance(part, dict) and name in self._base
+        )
+        gone = set(self._base) - set(delta) if is_whole else set()
+        for name in (*gone, *(name for name, part in delta.items() if part is None)):
+            self._base.pop(name, None)
+            self._seen.pop(name, None)
         for name, part in delta.items():
-            if part is None:
-                self._base.pop(name, None)
-                self._seen.pop(name, None)
             if not isinstance(part, dict):
                 continue
             changed = _lengthen(part) if is_short else part

@@ -170,10 +170,13 @@ def measure_simulation(case: Case, results: Results, browsers: Runs | Side) -> R
         traces["estimate"].append(_sample(times, own.numbers("available_bps").tolist(), seconds) / 1e6)
         traces["round trip"].append(_sample(times, own.numbers("round_trip_s").tolist(), seconds) * 1e3)
     for own in _sessions(inbound):
-        times, got = own.numbers("time_s"), own.numbers("bytes_received")
-        whole = np.unique(times)
-        total = np.array([got[times == at].sum() for at in whole])
-        rate = [None, *(8 * np.diff(total) / np.diff(whole) / 1e6).tolist()]
+        whole = np.unique(own.numbers("time_s"))
+        grown = np.zeros(len(whole))
+        for stream in own.parted("stream"):
+            # A stream begins at 0, and after its end it grows no more.
+            got = np.interp(whole, stream.numbers("time_s"), stream.numbers("bytes_received"), left=0)
+            grown += np.diff(got, prepend=0)
+        rate = [None, *(8 * grown[1:] / np.diff(whole) / 1e6).tolist()]
         traces["received"].append(_sample(whole.tolist(), rate, seconds))
     for own in _sessions(media):
         video = np.array(own["stream"].to_list()) == "video"
