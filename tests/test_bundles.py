@@ -516,6 +516,19 @@ def test_results_of_another_build_name_it(bundled, monkeypatch):
     assert made.manifest.origin.build != "9.9.9+abc"
 
 
+def test_results_of_another_commit_name_it(bundled, work):
+    provenance = work / "out" / "provenance.json"
+    text = provenance.read_text()
+    commit = json.loads(text)["commit"]
+    assert fw.bundle("out", overwrite=True).manifest.origin.commit.removesuffix("-dirty") == commit
+    provenance.write_text(text.replace(f'"{commit}"', '"0123456"'))
+    sums = (work / "out" / "SHA256SUMS").read_text().splitlines()[:-1]
+    sums.append(f"{hashlib.sha256(provenance.read_bytes()).hexdigest()}  provenance.json")
+    (work / "out" / "SHA256SUMS").write_text("\n".join(sums) + "\n")
+    assert fw.bundle("out", overwrite=True).manifest.origin.commit == "0123456"
+    assert fw.repeat(bundled).origin[0].startswith("commit 0123456 → ")
+
+
 def test_every_option_of_the_commands_has_a_role():
     known = options()
     for name in command_words.ARGUMENTS:

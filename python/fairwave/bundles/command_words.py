@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Role(Enum):
-    """What a word of a command is for."""
+    """Role of a word in a command."""
 
     VALUE = "a value"
     FLAG = "a flag"
@@ -109,7 +109,7 @@ class Part:
     """An argument or an option of a command.
 
     Attributes:
-        role: What it is for.
+        role: Its role.
         value: Its value; empty for a flag.
         option: The option's long name; empty for an argument.
     """

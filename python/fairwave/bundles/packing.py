@@ -208,12 +208,17 @@ def _read_metadata(table: Path | None) -> Any:
 
 
 def _find_origin(folder: Path, made: dict[str, Any]) -> Origin:
-    """The build that made the results: the current one, unless the folder names another one."""
+    """The build that made the results: the current one, unless the folder names another build or commit."""
     current = Origin.current()
     stale = Folder(folder / CACHE).stale
-    if stale is None and (folder / CACHE / Folder.FILE).is_file():
-        return current
-    return replace(current, version=made["version"], commit=made["commit"], build=stale or UNKNOWN)
+    is_current = stale is None and (folder / CACHE / Folder.FILE).is_file()
+    commit = made["commit"]
+    if is_current and commit in {UNKNOWN, current.commit.removesuffix("-dirty")}:
+        commit = current.commit
+    version = current.version if is_current else made["version"]
+    return replace(
+        current, version=version, commit=commit, build=current.build if is_current else stale or UNKNOWN
+    )
 
 
 def _remark(folder: Path, inputs: Inputs) -> list[str]:
