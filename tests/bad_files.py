@@ -146,6 +146,7 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
         return {
             "c.pcap": pcap(folder / "c.pcap", frames).read_bytes(),
             "c.pcapng": pcapng(folder / "c.pcapng", frames, resolution=9).read_bytes(),
+            "c.pcap.gz": gzip.compress(pcap(folder / "c.pcap", frames).read_bytes()),
         }
     if kind == "scenario":
         return {"s.toml": SCENARIO.encode(), "s.json": json.dumps(AS_JSON).encode(), "t.csv": CSV.encode()}

@@ -43,7 +43,7 @@ def rtp(number: int) -> bytes:
 def pcap(path, frames, *, order="<", unit=1000, link=1, cut=None):
     """A pcap of frames, each with its time in ns since the first."""
     magic = 0xA1B2C3D4 if unit == 1000 else 0xA1B23C4D
-    data = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link)
+    data = bytearray(struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link))
     for at, frame in frames:
         seconds, rest = divmod(START + at, 10**9)
         data += struct.pack(order + "IIII", seconds, rest // unit, len(frame), len(frame)) + frame
@@ -63,7 +63,7 @@ def pcapng(path, frames, *, order="<", resolution=None, link=1, offset=0, simple
         options += struct.pack(order + "HHB3x", 9, 1, resolution)
     if offset:
         options += struct.pack(order + "HHq", 14, 8, offset)
-    data = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order)
+    data = bytearray(block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order))
     data += block(1, struct.pack(order + "HHI", link, 0, 0) + options, order)
     ticks = {None: 10**6, 9: 10**9, 6: 10**6, 0x8A: 1024}[resolution]
     for at, frame in frames:

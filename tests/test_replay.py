@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import struct
 
 import numpy as np
@@ -12,6 +14,7 @@ from fairwave import patterns, replay
 from fairwave.cli.replay import show_replay
 from fairwave.errors import BadInputError
 from made_captures import CALL, START, A, B, ethernet, ip4, ip6, pcap, pcapng, rtp, tcp, udp
+from made_streams import RTCP, Talk, every, merge
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -81,7 +84,8 @@ def test_fragments_count_to_the_flow_of_the_first_and_strangers_are_left_out(tmp
         "udp [::1]:5004 > [::2]:6000": (2, 2008 + 2 * 48),
     }
     assert capture.notes.sentences() == [
-        "1 fragment is left out: the first fragment, which has the ports, was not captured."
+        "2 later fragments count to the flow of the first fragment.",
+        "1 fragment is left out: the first fragment, which has the ports, was not captured.",
     ]
 
 
@@ -122,8 +126,8 @@ def test_what_is_no_capture_is_refused(tmp_path, data, said):
 
 
 def test_what_cannot_be_replayed_is_refused_with_what_to_do(tmp_path):
-    with pytest.raises(replay.CaptureError, match="link of type 105"):
-        replay.read(pcap(tmp_path / "a", CALL, link=105))
+    with pytest.raises(replay.CaptureError, match="link of type 189"):
+        replay.read(pcap(tmp_path / "a", CALL, link=189))
     with pytest.raises(replay.CaptureError, match="has no time"):
         replay.read(pcapng(tmp_path / "a", CALL, simple=True))
     with pytest.raises(replay.CaptureError, match="no packet of IP among its 1"):
@@ -211,6 +215,48 @@ def test_the_command_writes_a_scenario_that_runs(tmp_path, capsys):
     assert by_group["rtp-1"] == 50
     listed(path, rate="2 Mb/s", out=out, tcp="packets")
     assert len(fairwave.load(out).run().to_polars("flows")) == 3
+
+
+def test_the_ways_of_a_conversation_use_the_two_ways_of_the_link(tmp_path):
+    """Each way has 80 kb/s: a link of 100 kb/s loses nothing."""
+    back = [(at + 7_000_000, ethernet(ip4(udp(frame[42:], (6000, 5004)), ends=(B, A)))) for at, frame in CALL]
+    path = pcap(tmp_path / "call.pcap", sorted(CALL + back))
+    (tmp_path / "call.pcap.gz").write_bytes(gzip.compress(path.read_bytes()))
+    listed(tmp_path / "call.pcap.gz", rate="100 kb/s", out=tmp_path / "slower.toml")
+    text = (tmp_path / "slower.toml").read_text()
+    assert text.count('path = "reverse"') == 1
+    flows = fairwave.load(tmp_path / "slower.toml").run().to_polars("flows")
+    assert flows["units_received"].to_list() == [50, 50]
+    assert flows["dropped"].sum() + flows["lost"].sum() == 0
+
+
+def test_each_stream_of_a_port_becomes_a_flow_with_its_name(tmp_path, capsys):
+    frames = merge(Talk(count=50).frames(), Talk(count=40, ssrc=9, kind=8).frames(), every(100, RTCP, 10))
+    path = pcap(tmp_path / "call.pcap", frames)
+    listed(path, rate="1 Mb/s", out=tmp_path / "slower.toml")
+    results = fairwave.load(tmp_path / "slower.toml").run().to_polars("flows")
+    received = dict(zip(results["group"].cast(str), results["units_received"], strict=True))
+    assert received == {"rtp-1": 50, "rtp-2": 40, "udp-3": 10}
+    assert "0x00000009" in capsys.readouterr().out
+    whole = replay.read(path, True).find("udp 10.0.0.1:5004 > 10.0.0.2:6000")
+    assert (whole.packets, len(whole.at_ns)) == (100, 100)
+
+
+def test_a_pattern_is_that_of_the_stream_that_is_chosen(tmp_path, capsys):
+    from fairwave.cli.patterns import show_pattern
+
+    frames = merge(Talk(lost=(5, 6), ssrc=1).frames(), Talk(lost=(1, 2, 3), ssrc=2, begin_ms=10_000).frames())
+    path = pcap(tmp_path / "call.pcap", frames)
+    for select, lost in ((None, 2), ("2", 3), ("udp 10.0.0.1:5004 > 10.0.0.2:6000 ssrc 0x00000002", 3)):
+        show_pattern(path, None, None, json=True, select=select)
+        found = json.loads(capsys.readouterr().out)
+        assert (found["lost"], found["packets"]) == (lost, 500)
+        assert [one["lost"] for one in found["streams"]] == [2, 3]
+    show_pattern(path, None, None, json=False)
+    assert "Choose another one with --select" in "".join(capsys.readouterr())
+    (tmp_path / "lost.txt").write_text("0101")
+    with pytest.raises(BadInputError, match="--select is for captures"):
+        show_pattern(tmp_path / "lost.txt", None, None, json=False, select="1")
 
 
 def test_what_the_command_cannot_do_is_said(tmp_path):

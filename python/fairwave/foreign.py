@@ -14,6 +14,7 @@ apply the limits before they allocate memory. `make results` renders the table.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import re
 import stat
@@ -29,6 +30,7 @@ from fairwave._native import RunError, ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import TracebackType
+    from typing import BinaryIO
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -101,6 +103,9 @@ KINDS: dict[str, ForeignKind] = {
     "fitted capture": ForeignKind(
         "a capture to fit", "keep the part with the call: `editcap -A START -B END {0} part.pcapng`", 64_000 * MB,
         10_000_000, "packets", None, None, 2 * HOUR,
+    ),
+    "session description": ForeignKind(
+        "a session description", "copy the SDP of the offer or answer into a file", MB
     ),
     "statistics": ForeignKind(
         "statistics of a call", "save them again from the browser, or keep the reports of one call", 250 * MB,
@@ -344,16 +349,26 @@ def check_gap(seconds: float, name: str, place: str, kind: str) -> None:
 
 
 def read_bytes(path: Path, kind: str) -> bytes:
-    """The bytes of a file; never more than its kind may have, also if the file grows meanwhile.
+    """The bytes of a file, unpacked if they are compressed with gzip; never more than the kind may have.
 
     Raises:
-        ForeignFileError: There are more.
+        ForeignFileError: There are more, or the compressed data are damaged.
     """
     most = KINDS[kind].bytes
     with path.open("rb") as file:
         data = file.read(most + 1)
     check_size(len(data), str(path), kind)
-    return data
+    return unpack_gzip(data, str(path), kind) if data.startswith(GZIP) else data
+
+
+GZIP = b"\x1f\x8b"
+"""First bytes of a file that gzip compressed (RFC 1952 §2.3.1)."""
+
+MOST_EXPANSION = 300
+"""Largest ratio of unpacked to packed bytes of a large file. Captures with zeros as payload reach 100, deflate 1032."""
+
+UNCHECKED = 16 * MB
+"""Unpacked bytes from which the ratio counts."""
 
 
 def unpack_gzip(data: bytes, name: str, kind: str) -> bytes:
@@ -362,15 +377,93 @@ def unpack_gzip(data: bytes, name: str, kind: str) -> bytes:
     Raises:
         ForeignFileError: It is larger, or damaged.
     """
-    inside, most = zlib.decompressobj(wbits=31), KINDS[kind].bytes
-    try:
-        found = inside.decompress(data, most + 1)
-    except zlib.error as wrong:
-        raise ForeignFileError(f"{name} is compressed and damaged ({wrong}); copy it again") from None
-    check_size(len(found), f"{name}, unpacked,", kind)
-    if not inside.eof:
+    inside = UnpackedFile(io.BytesIO(data), name, kind)
+    parts: list[bytes] = []
+    while part := inside.read(PART):
+        parts.append(part)
+    if inside.is_cut:
         raise ForeignFileError(f"{name} is compressed and ends too early; copy it again")
-    return found
+    return b"".join(parts)
+
+
+class UnpackedFile(io.RawIOBase):
+    """The contents of a file that gzip compressed, perhaps in several members, within the limits of its kind.
+
+    Attributes:
+        is_cut: Whether the compressed data ended too early. Only then the contents are incomplete.
+    """
+
+    def __init__(self, packed: BinaryIO, name: str, kind: str) -> None:
+        super().__init__()
+        self._packed, self._name, self._kind = packed, name, kind
+        self._inside: zlib._Decompress | None = None
+        self._rest = b""
+        self._taken = self._given = 0
+        self.is_cut = False
+
+    def readable(self) -> bool:
+        """Whether the file can be read: always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fills the buffer; returns the number of bytes, 0 at the end.
+
+        Raises:
+            ForeignFileError: The data are damaged, or exceed a limit.
+        """
+        while not self.is_cut:
+            if not self._rest:
+                self._rest = self._packed.read(PART)
+                self._taken += len(self._rest)
+            is_last = not self._rest
+            if self._inside is None:
+                # After the last member may come padding.
+                if is_last or not self._rest.startswith(GZIP[: len(self._rest)]):
+                    return 0
+                self._inside = zlib.decompressobj(wbits=31)
+            part = self._unpack(self._inside, min(len(buffer), KINDS[self._kind].bytes + 1 - self._given))
+            if part:
+                self._given += len(part)
+                self._check()
+                buffer[: len(part)] = part
+                return len(part)
+            self.is_cut = is_last and self._inside is not None
+        return 0
+
+    def _unpack(self, inside: zlib._Decompress, most: int) -> bytes:
+        try:
+            part = inside.decompress(self._rest, most)
+        except zlib.error as wrong:
+            raise ForeignFileError(
+                f"{self._name} is compressed and damaged ({wrong}); copy it again"
+            ) from None
+        self._rest = inside.unconsumed_tail
+        if inside.eof:
+            self._rest, self._inside = inside.unused_data, None
+        return part
+
+    def _check(self) -> None:
+        """Refuses a bomb: contents that exceed the size of the kind, or are far larger than the packed bytes."""
+        check_size(self._given, f"{self._name}, unpacked,", self._kind)
+        if self._given > UNCHECKED and self._given > MOST_EXPANSION * self._taken:
+            limits = KINDS[self._kind]
+            raise ForeignFileError(
+                f"{self._name} unpacks to more than {MOST_EXPANSION} times its size: it is not {limits.what} as "
+                f"programs write it; {limits.remedy.format(self._name)}"
+            )
+
+
+def peek(path: Path, count: int) -> bytes:
+    """The first bytes of a file's contents, unpacked if they are compressed; empty if they cannot be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(count)
+            if not data.startswith(GZIP):
+                return data
+            data += file.read(4096)
+        return zlib.decompressobj(wbits=31).decompress(data, count)
+    except (OSError, ValueError, zlib.error):
+        return b""
 
 
 def decode(data: bytes, name: str) -> str:

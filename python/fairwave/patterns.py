@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairwave import replay
+from fairwave import captures
 from fairwave.extras import need
 from fairwave.foreign import ForeignFileError, check_items, check_lines, gated, read_bytes
 from fairwave.named_files import named_files
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from fairwave.captures import Capture, FlowSummary
 
     Pattern = NDArray[np.bool_]
     """For each packet, whether it is lost."""
@@ -57,7 +59,7 @@ READ = "a text of 0 and 1, a CSV table, or a pattern of ITU-T G.191 in words of 
 
 @gated("pattern", PatternError)
 def read(path: str | Path) -> Pattern:
-    """Reads the pattern of a file.
+    """Reads the pattern of a file; of a capture, the missing packets of its largest stream of media over RTP.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -66,24 +68,37 @@ def read(path: str | Path) -> Pattern:
     where = Path(path)
     if not where.is_file():
         raise FileNotFoundError(f"no file {str(path)!r} with a pattern of loss")
-    if replay.is_capture(where):
-        return _captured(where)
+    if captures.is_capture(where):
+        try:
+            capture = captures.read(path)
+        except captures.CaptureError as error:
+            raise PatternError(str(error)) from None
+        return choose_stream(capture)[1]
     return parse(read_bytes(where, "pattern"), str(path))
 
 
-def _captured(path: Path) -> Pattern:
-    """Reads the missing packets of a capture's largest RTP flow."""
+def choose_stream(capture: Capture, select: str | None = None) -> tuple[FlowSummary, Pattern]:
+    """Returns a stream of a capture and its pattern of loss.
+
+    Args:
+        capture: The capture.
+        select: Number or name of the stream. Default: the largest stream of speech or video.
+
+    Raises:
+        PatternError: There is no such stream of RTP.
+    """
     try:
-        found = next((one for one in replay.read(path).flows if one.is_rtp), None)
-    except replay.CaptureError as error:
+        found = capture.find(select) if select else next(iter(capture.media), None)
+    except captures.CaptureError as error:
         raise PatternError(str(error)) from None
     lost = found.losses() if found else None
-    if lost is None:
+    if found is None or lost is None:
+        what = f"{capture.path}: {found.name} is" if found else f"{capture.path} has"
         raise PatternError(
-            f"{path} has no flow of RTP: only its packets are numbered, so that losses are known; "
-            f"`fairwave replay {path}` lists its flows"
+            f"{what} no flow of RTP: only its packets are numbered, so that losses are known; "
+            f"`fairwave replay {capture.path}` lists its flows"
         )
-    return lost
+    return found, lost
 
 
 def parse(data: bytes, name: str = "-") -> Pattern:

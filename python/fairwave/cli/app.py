@@ -38,6 +38,7 @@ from fairwave.cli.options import (
     RunSeed,
     ScenarioFile,
     ScenarioOrFolders,
+    Sdp,
     Settings,
     Threads,
     Yes,
@@ -641,12 +642,19 @@ def pattern(
         Optional[Path],
         typer.Option("--to", metavar="FILE", help="Write it in another format: .txt, .csv, .g192 or .byte."),
     ] = None,
+    select: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="STREAM", help="Of a capture: the stream of RTP. Default: the largest of media."
+        ),
+    ] = None,
+    sdp: Sdp = None,
     json: Json = False,
 ) -> None:
     """Summarise a pattern of loss: losses, runs, and Gilbert's model fitted to it."""
     from fairwave.cli.patterns import show_pattern
 
-    show_pattern(file, draw, convert, json=json)
+    show_pattern(file, draw, convert, json=json, select=select, sdp=sdp)
 
 
 @app.command(
@@ -659,7 +667,9 @@ def pattern(
 )
 def replay(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture: pcap or pcapng.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A capture: pcap or pcapng, or one of them as .gz.")
+    ],
     rate: Annotated[
         Optional[str],
         typer.Option(metavar="RATE", help="Write a scenario in which its flows share a link of this rate."),
@@ -682,6 +692,7 @@ def replay(
     select: Annotated[
         Optional[str], typer.Option(metavar="FLOW", help="The flow whose losses are meant: number or name.")
     ] = None,
+    sdp: Sdp = None,
     json: Json = False,
 ) -> None:
     """List the flows of a capture; write a scenario that replays them over another link."""
@@ -691,7 +702,7 @@ def replay(
 
     show_replay(
         file, rate=rate, delay=delay, queue=queue, most=most, tcp=tcp.value, out=out, losses=losses,
-        select=select, json=json,
+        select=select, json=json, sdp=sdp,
     )  # fmt: skip
 
 
@@ -747,6 +758,7 @@ def fit(
         Optional[Path],
         typer.Option(metavar="FILE", help="Draw what was seen and the best explanation: PNG, SVG or PDF."),
     ] = None,
+    sdp: Sdp = None,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -764,6 +776,7 @@ def fit(
         draw=draw,
         overwrite=overwrite,
         json=json,
+        sdp=sdp,
     )
 
 

@@ -29,10 +29,11 @@ def show_fit(
     draw: Path | None,
     overwrite: bool,
     json: bool,
+    sdp: Path | None = None,
 ) -> None:
     """Fits a network, describes it, writes its scenario, and compares alternatives of it on request."""
     from fairwave import fitting
-    from fairwave.replay import CaptureError
+    from fairwave.captures import CaptureError
 
     if not file.is_file():
         what = "a folder" if file.is_dir() else "no such file"
@@ -45,7 +46,7 @@ def show_fit(
     try:
         with console.progress(f"fitting {file.name}", quiet=json) as progress:
             found = fitting.fit(
-                file, host=host, connection=connection, rate=known, seeds=seeds, progress=progress
+                file, host=host, connection=connection, rate=known, seeds=seeds, sdp=sdp, progress=progress
             )
     except (FileNotFoundError, CaptureError, ValueError) as error:
         refuse_other(file, "a capture or statistics of a call", ("capture", "dump", "getstats", "rtcstats"))

@@ -129,6 +129,13 @@ LineKeyFile = Annotated[
     ),
 ]
 Json = Annotated[bool, as_parameter(declarations.JSON)]
+Sdp = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Of a capture: session description (SDP) of its codecs. Default: that of SIP in the capture.",
+    ),
+]
 
 
 def given_options(context: typer.Context) -> list[str]:

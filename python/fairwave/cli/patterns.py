@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from fairwave.captures import Capture, FlowSummary
     from fairwave.patterns import Gilbert
     from fairwave.results import Results
     from fairwave.scenario import Scenario
@@ -26,21 +27,40 @@ MOST_LENGTHS = 12
 """Largest number of run lengths in the table, the shortest first."""
 
 
-def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: bool) -> None:
+def show_pattern(
+    file: Path,
+    draw: Path | None,
+    convert: Path | None,
+    *,
+    json: bool,
+    select: str | None = None,
+    sdp: Path | None = None,
+) -> None:
     """Shows a pattern of loss."""
-    from fairwave import patterns
+    from fairwave import captures, patterns
 
+    capture = chosen = None
     try:
-        lost = patterns.read(file)
-    except (FileNotFoundError, patterns.PatternError) as error:
+        if captures.is_capture(file):
+            capture = captures.read(file, description=captures.read_description(sdp) if sdp else None)
+            chosen, lost = patterns.choose_stream(capture, select)
+        else:
+            for option, given in (("--select", select), ("--sdp", sdp)):
+                if given:
+                    raise BadInputError(f"{option} is for captures, and {file} is none; leave it out")
+            lost = patterns.read(file)
+    except (FileNotFoundError, captures.CaptureError, patterns.PatternError) as error:
         refuse_other(file, "a pattern of loss", ("capture", "pattern", "rates", "mahimahi", "pensieve"))
         raise BadInputError(str(error)) from None
     found = patterns.summary(lost)
     drawn = patterns.draw(lost, draw, file.name) if draw else None
     written = patterns.write(convert, lost) if convert else None
     if json:
-        console.document(found.to_dict())
+        about = {} if capture is None or chosen is None else _describe_streams(capture, chosen)
+        console.document({**found.to_dict(), **about})
         return
+    if capture is not None and chosen is not None:
+        _show_streams(capture, chosen)
     rows = [("packets", f"{found.packets}"), ("lost", f"{found.lost} ({found.lost / found.packets:.3%})")]
     if found.bursts:
         count = sum(found.bursts.values())
@@ -69,6 +89,25 @@ def show_pattern(file: Path, draw: Path | None, convert: Path | None, *, json: b
         )
     for path in filter(None, (drawn, written)):
         console.say(f"\nwritten: {path}")
+
+
+def _describe_streams(capture: Capture, chosen: FlowSummary) -> dict[str, Any]:
+    """Returns the streams of a capture, and which one the pattern is from, as plain data."""
+    return {
+        "stream": chosen.name,
+        "streams": [one.to_dict() for one in capture.flows if one.is_rtp],
+        "notes": capture.notes.sentences(),
+    }
+
+
+def _show_streams(capture: Capture, chosen: FlowSummary) -> None:
+    """Lists the streams of a capture if there are several, and says which one follows."""
+    from fairwave.cli.replay import list_streams, show_notes
+
+    if len(capture.streams) > 1:
+        list_streams(capture)
+        console.say(f"The pattern is that of stream {chosen.number}. Choose another one with --select.")
+    show_notes(capture)
 
 
 def line(law: dict[str, Any]) -> str:

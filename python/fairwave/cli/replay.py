@@ -12,7 +12,7 @@ from fairwave.cli.input import refuse_other
 from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
-    from fairwave.replay import Capture
+    from fairwave.captures import Capture
 
 SHOWN = 30
 """Largest number of flows in the list."""
@@ -30,9 +30,10 @@ def show_replay(
     losses: Path | None,
     select: str | None,
     json: bool,
+    sdp: Path | None = None,
 ) -> None:
     """Lists the flows of a capture, and writes a scenario or a pattern of loss on request."""
-    from fairwave import patterns, replay
+    from fairwave import captures, patterns, replay
 
     if out and not rate:
         raise BadInputError(
@@ -40,14 +41,15 @@ def show_replay(
         )
     try:
         with console.progress(f"reading {file.name}") as progress:
-            capture = replay.read(file, progress=progress)
+            description = captures.read_description(sdp) if sdp else None
+            capture = replay.read(file, progress=progress, description=description)
         chosen = capture.find(select)
     except (FileNotFoundError, replay.CaptureError) as error:
         refuse_other(file, "a capture", ("capture",))
         raise BadInputError(str(error)) from None
     written: dict[str, str] = {}
     if losses:
-        lost = next((one.losses() for one in ([chosen] if select else capture.flows) if one.is_rtp), None)
+        lost = next((one.losses() for one in ([chosen] if select else capture.media) if one.is_rtp), None)
         if lost is None:
             what = chosen.name if select else str(file)
             raise BadInputError(f"--losses needs a flow of RTP, whose packets are numbered; {what} has none")
@@ -111,6 +113,7 @@ def _show(capture: Capture) -> None:
                 f"{one.ip_bytes}",
                 f"{one.lasts_s:.3f}",
                 _rate(one.rate_bps),
+                one.direction,
                 "–" if lost is None else f"{int(lost.sum())} of {len(lost)}",
             ]
         )
@@ -121,10 +124,58 @@ def _show(capture: Capture) -> None:
     )
     console.table(
         capture.path,
-        ["flow", "select", "packets", "bytes", "seconds", "rate", "lost before (RTP)"],
+        ["flow", "select", "packets", "bytes", "seconds", "rate", "direction", "lost before (RTP)"],
         rows,
         caption=caption,
     )
+    if capture.streams:
+        list_streams(capture)
+    show_notes(capture)
+
+
+def list_streams(capture: Capture) -> None:
+    """Prints a table of the streams of RTP in a capture."""
+    entries = [one for one in capture.flows if one.stream is not None]
+    rows = []
+    for one in entries[:SHOWN]:
+        stream = one.stream
+        assert stream is not None
+        jitter, largest = stream.mean_jitter_s, stream.largest_jitter_s
+        codec = stream.format.codec if stream.format else f"type {stream.payload_type}"
+        rows.append(
+            [
+                str(one.number),
+                f"0x{stream.ssrc:08x}",
+                codec + (f", {stream.clock} Hz" if stream.clock else ""),
+                stream.role + (f" of 0x{stream.repairs:08x}" if stream.repairs is not None else ""),
+                f"{stream.lost} of {stream.expected}",
+                str(stream.duplicates),
+                str(stream.reordered),
+                str(stream.restarts),
+                "–" if jitter is None or largest is None else f"{1e3 * jitter:.2f} ({1e3 * largest:.2f})",
+            ]
+        )
+    more = len(entries) - SHOWN
+    console.table(
+        "streams of RTP",
+        [
+            "flow",
+            "SSRC",
+            "codec",
+            "carries",
+            "lost",
+            "duplicates",
+            "reordered",
+            "restarts",
+            "jitter, ms (largest)",
+        ],
+        rows,
+        caption=f"and {more} smaller streams" if more > 0 else "",
+    )
+
+
+def show_notes(capture: Capture) -> None:
+    """Prints what the reader repaired or left out."""
     for sentence in capture.notes.sentences():
         console.say(sentence)
 

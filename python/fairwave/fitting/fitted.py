@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairwave.captures import CaptureError, read_description
 from fairwave.fitting import choosing, statistics
 from fairwave.fitting.bottleneck import Interval, Steps
 from fairwave.fitting.candidates import FAMILIES, scenario
@@ -13,7 +14,6 @@ from fairwave.fitting.observing import address, observed
 from fairwave.fitting.packet_arrays import read
 from fairwave.fitting.path import PathSeen, estimated
 from fairwave.foreign import gated
-from fairwave.replay.packets import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,6 +119,7 @@ def fit(
     connection: str | None = None,
     rate: float | None = None,
     seeds: int = 3,
+    sdp: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
     """Fits a network to a capture (pcap, pcapng) or to a browser's statistics (getStats(), webrtc-internals, rtcstats).
@@ -129,6 +130,7 @@ def fit(
         connection: Name of the connection, in statistics of several. Default: the one that sends the most media.
         rate: Known rate of the bottleneck in bit/s. A capture of a link that was never full cannot show it.
         seeds: Runs of each explanation, 1 to 20.
+        sdp: File with the session description of the call, if the capture lacks its signalling. Captures only.
         progress: Called with the number of tried explanations and their total.
 
     Raises:
@@ -143,12 +145,14 @@ def fit(
     if statistics.is_statistics(source):
         if host is not None:
             raise ValueError("host is for captures; statistics of a browser have none")
+        if sdp is not None:
+            raise ValueError("sdp is for captures; statistics of a browser name their streams")
         return _fit_statistics(source, connection, rate, seeds, progress)
     if connection is not None:
         raise ValueError(
             "connection is for statistics of a browser; a capture has none (host chooses the end)"
         )
-    return _fit_capture(source, host, rate, seeds, progress)
+    return _fit_capture(source, host, rate, seeds, sdp, progress)
 
 
 @gated("fitted capture", CaptureError)
@@ -157,9 +161,10 @@ def _fit_capture(
     host: str | None,
     rate: float | None,
     seeds: int,
+    sdp: str | Path | None,
     progress: Callable[[int, int], None] | None,
 ) -> Fit:
-    seen = read(source)
+    seen = read(source, description=None if sdp is None else read_description(sdp))
     what = observed(seen, None if host is None else address(host, seen))
     if what.lasts_s < 5:
         raise CaptureError(f"{source} lasts {what.lasts_s:.3g} s: at least 5 s are needed")

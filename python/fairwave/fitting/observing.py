@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairwave.captures import CaptureError, Flow
 from fairwave.fitting.packet_arrays import FlowPackets, Numbered, delay_samples, round_trips, streams
-from fairwave.replay.packets import CaptureError, Flow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

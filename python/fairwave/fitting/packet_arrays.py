@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fairwave.captures import (
+    TCP,
+    UDP,
+    CaptureError,
+    Flow,
+    Notes,
+    SourceCollector,
+    describe_emptiness,
+    packets,
+)
 from fairwave.foreign import check_items, gated
-from fairwave.replay.packets import TCP, UDP, CaptureError, Flow, Notes, packets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,16 +31,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from fairwave.captures import Description, Stream
+
     Numbers = NDArray[np.float64]
 
-RTP_SHARE = 0.9
-"""A flow is RTP if this share of its packets has version 2, one source, and a type that RTCP does not have."""
-
 LEAST_RTP = 50
-"""A flow of fewer packets does not count as RTP."""
-
-CLOCKS = (8_000, 16_000, 48_000, 90_000)
-"""Clock rates of RTP timestamps, Hz (RFC 3551, RFC 7587). The rate that fits the arrivals counts."""
+"""A stream of RTP, or a connection, of fewer packets shows no delays."""
 
 TICKS = (0.001, 0.004, 0.01)
 """Ticks of TCP's timestamps in seconds: 1 ms in current Linux and Windows, 4 and 10 ms in older kernels."""
@@ -51,12 +56,11 @@ class FlowPackets:
         flow: Addresses, ports, protocol.
         at_s: Capture time of each packet, in seconds since the capture began.
         sizes: Bytes of IP of each packet.
-        numbers: RTP or TCP sequence number of each packet; -1 for none.
-        stamps: RTP timestamp or TCP TSval of each packet; -1 for none.
+        numbers: TCP sequence number of each packet; -1 for none.
+        stamps: TCP TSval of each packet; -1 for none.
         echoes: TCP TSecr of each packet; -1 for none.
         payloads: Bytes above the UDP or TCP header.
-        types: RTP payload types.
-        sources: RTP SSRCs.
+        streams: Streams of RTP in the flow, media first.
         opened_s: Capture time of the SYN; None if the connection is older than the capture.
     """
 
@@ -67,8 +71,7 @@ class FlowPackets:
     stamps: array[int] = field(default_factory=lambda: array("q"))
     echoes: array[int] = field(default_factory=lambda: array("q"))
     payloads: array[int] = field(default_factory=lambda: array("l"))
-    types: array[int] = field(default_factory=lambda: array("h"))
-    sources: array[int] = field(default_factory=lambda: array("q"))
+    streams: list[Stream] = field(default_factory=list)
     opened_s: float | None = None
 
     @property
@@ -81,12 +84,7 @@ class FlowPackets:
         """Kind of content: RTP, data over TCP, acknowledgements alone, or anything else."""
         if self.flow.protocol == TCP:
             return "tcp" if sum(one > 0 for one in self.payloads) > len(self.payloads) / 4 else "ack"
-        if len(self.at_s) >= LEAST_RTP and self.flow.protocol == UDP:
-            sources = np.asarray(self.sources)
-            known = sources[sources >= 0]
-            if len(known) >= RTP_SHARE * len(sources):
-                return "rtp"
-        return "other"
+        return "rtp" if any(one.role == "media" for one in self.streams) else "other"
 
 
 @dataclass
@@ -123,38 +121,42 @@ class CapturedFlows:
 
 
 @gated("fitted capture", CaptureError)
-def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -> CapturedFlows:
+def read(
+    path: str | Path,
+    progress: Callable[[int, int], None] | None = None,
+    description: Description | None = None,
+) -> CapturedFlows:
     """Reads the packets of a capture.
 
     Args:
-        path: File in pcap or pcapng format.
+        path: File in pcap or pcapng format, perhaps compressed with gzip.
         progress: Called now and then with the number of bytes read and the size of the file.
+        description: Session description of the media, if the capture lacks its signalling.
 
     Raises:
         FileNotFoundError: There is no such file.
         CaptureError: The file is no capture, or has no IP packet.
     """
     notes, found, begin, last = Notes(), dict[Flow, FlowPackets](), -1, 0
+    collector = SourceCollector(str(path), notes, description)
     for at_ns, flow, length, header, data, above in packets(path, notes, progress, "fitted capture"):
         if begin < 0:
             begin = at_ns
         last = at_ns
         check_items(notes.packets, str(path), "fitted capture")
+        if flow.protocol == UDP and data:
+            collector.add(at_ns, flow, length, data, above)
         if SIGNALLING & {flow.source_port, flow.destination_port}:
+            if flow.protocol == TCP and len(data) >= 20:
+                collector.add_message(data[(data[12] >> 4) * 4 :])
             continue
         one = found.get(flow)
         if one is None:
             check_items(len(found) + 1, str(path), "capture")
             one = found[flow] = FlowPackets(flow)
-        number = stamp = echo = source = kind = -1
+        number = stamp = echo = -1
         payload = above - 8
-        if flow.protocol == UDP:
-            if len(data) >= 20 and data[8] >> 6 == 2 and not 64 <= data[9] & 0x7F <= 95:
-                kind = data[9] & 0x7F
-                number = data[10] << 8 | data[11]
-                stamp = int.from_bytes(data[12:16], "big")
-                source = int.from_bytes(data[16:20], "big")
-        elif flow.protocol == TCP and len(data) >= 20:
+        if flow.protocol == TCP and len(data) >= 20:
             number = int.from_bytes(data[4:8], "big")
             payload = above - (data[12] >> 4) * 4
             stamp, echo = _timestamps(data)
@@ -162,17 +164,16 @@ def read(path: str | Path, progress: Callable[[int, int], None] | None = None) -
                 one.opened_s = (at_ns - begin) / 1e9
         one.at_s.append((at_ns - begin) / 1e9)
         one.sizes.append(length or header + above)
-        one.numbers.append(number)
-        one.stamps.append(stamp)
-        one.echoes.append(echo)
         one.payloads.append(payload)
-        one.types.append(kind)
-        one.sources.append(source)
+        if flow.protocol == TCP:
+            one.numbers.append(number)
+            one.stamps.append(stamp)
+            one.echoes.append(echo)
     if begin < 0:
-        raise CaptureError(
-            f"{path} has no packet of IP among its {notes.packets} packets; "
-            "capture on the interface that carries the call"
-        )
+        raise CaptureError(describe_emptiness(str(path), notes, "the call"))
+    for flow, contents in collector.finish(begin).items():
+        if flow in found:
+            found[flow].streams = contents.streams
     return CapturedFlows(str(path), found, (last - begin) / 1e9, notes.sentences())
 
 
@@ -220,56 +221,50 @@ class Numbered:
 
 
 def streams(one: FlowPackets) -> list[Numbered]:
-    """Returns the RTP streams of a flow with a recognised clock, smallest packets first (speech)."""
-    sources = np.asarray(one.sources)
+    """Returns the media streams of a flow with a known clock, smallest packets first (speech)."""
     found = []
-    for ssrc in np.unique(sources[sources >= 0]).tolist():
-        chosen = np.flatnonzero(sources == ssrc)
-        if len(chosen) >= LEAST_RTP and (stream := _stream(one, ssrc, chosen)) is not None:
-            found.append(stream)
+    for stream in one.streams:
+        if stream.role == "media" and stream.packets >= LEAST_RTP and stream.last_s - stream.first_s >= 1:
+            numbered = _number(stream)
+            if numbered is not None:
+                found.append(numbered)
     return sorted(found, key=lambda stream: (stream.size, stream.ssrc))
 
 
-def _unwrapped(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    half = 1 << (bits - 1)
-    steps = (np.diff(values) + half) % (1 << bits) - half
-    return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
-
-
-def _stream(one: FlowPackets, ssrc: int, chosen: NDArray[np.int64]) -> Numbered | None:
-    at = np.asarray(one.at_s)[chosen]
-    types = np.asarray(one.types)[chosen]
-    numbers = _unwrapped(np.asarray(one.numbers)[chosen], 16)
-    stamps = _unwrapped(np.asarray(one.stamps)[chosen], 32)
-    numbers -= numbers.min()
-    if numbers.max() > 50 * len(numbers):
+def _number(stream: Stream) -> Numbered | None:
+    """Arranges the packets of a stream in sending order."""
+    if stream.clock is None or stream.stamps[-1] <= stream.stamps[0]:
         return None
-    span = stamps[-1] - stamps[0]
-    if at[-1] - at[0] < 1 or span <= 0:
-        return None
-    measured = span / (at[-1] - at[0])
-    clock = min(CLOCKS, key=lambda rate: abs(np.log(measured / rate)))
-    if abs(measured / clock - 1) > 0.05:
-        return None
-    count = int(numbers.max()) + 1
-    lost = np.ones(count, bool)
-    sent, delay, arrived = (np.full(count, np.nan) for _ in range(3))
+    at = (stream.at_ns - stream.begin_ns) / 1e9
+    lost = stream.lost_packets
+    sent, delay, arrived = (np.full(len(lost), np.nan) for _ in range(3))
     # The first copy of a packet counts, and the first packet of a frame.
-    order = np.argsort(numbers, kind="stable")
-    order = order[np.unique(numbers[order], return_index=True)[1]]
-    place = numbers[order]
-    lost[place] = False
+    order = np.flatnonzero(stream.is_first)
+    order = order[np.argsort(stream.numbers[order], kind="stable")]
+    place, stamps = stream.numbers[order], stream.stamps[order]
     arrived[place] = at[order]
-    sent[place] = stamps[order] / clock
-    first = np.concatenate([[True], np.diff(stamps[order]) != 0])
-    delay[place] = np.where(first, at[order] - stamps[order] / clock, np.nan)
+    sent[place] = stamps / stream.clock
+    first = np.concatenate([[True], np.diff(stamps) != 0])
+    delay[place] = np.where(first, at[order] - stamps / stream.clock, np.nan)
     known = np.flatnonzero(~np.isnan(sent))
-    sent = np.interp(np.arange(count), known, sent[known])
-    values, counts = np.unique(types, return_counts=True)
+    sent = np.interp(np.arange(len(lost)), known, sent[known])
     return Numbered(
-        ssrc, int(values[counts.argmax()]), clock, sent, delay, lost, arrived,
-        float(np.mean(np.asarray(one.sizes)[chosen])),
-    )  # fmt: skip
+        stream.ssrc,
+        stream.payload_type,
+        stream.clock,
+        sent,
+        delay,
+        lost,
+        arrived,
+        float(np.mean(stream.sizes)),
+    )
+
+
+def _unwrap(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Extends numbers of 32 bits: each step is the shortest one."""
+    half = 1 << 31
+    steps = (np.diff(values) + half) % (1 << 32) - half
+    return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
 
 
 def delay_samples(data: FlowPackets) -> tuple[Numbers, Numbers]:
@@ -283,7 +278,7 @@ def delay_samples(data: FlowPackets) -> tuple[Numbers, Numbers]:
     chosen = np.flatnonzero((stamps >= 0) & (np.asarray(data.payloads) > 0))
     if len(chosen) < LEAST_RTP:
         return np.empty(0), np.empty(0)
-    at, ticks = np.asarray(data.at_s)[chosen], _unwrapped(stamps[chosen], 32)
+    at, ticks = np.asarray(data.at_s)[chosen], _unwrap(stamps[chosen])
     if at[-1] - at[0] < 1 or ticks[-1] <= ticks[0]:
         return np.empty(0), np.empty(0)
     measured = (at[-1] - at[0]) / (ticks[-1] - ticks[0])

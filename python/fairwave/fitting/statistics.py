@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairwave.building import build
+from fairwave.captures import CaptureError
 from fairwave.dumps import from_polls, read_dump
 from fairwave.dumps.rtcstats import MARK
 from fairwave.fitting.bottleneck import Interval
 from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import Features, distance
 from fairwave.foreign import check_gap, check_span, gated
-from fairwave.replay.packets import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

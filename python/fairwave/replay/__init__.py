@@ -2,11 +2,22 @@
 
 `traffic = { kind = "replay", file = "last-night.pcapng", select = "1" }` sends the packets of one flow again, with the
 times and sizes of the capture. `fairwave replay FILE` lists flows, and with `--rate` it writes a scenario with all of
-them.
+them, each in its direction.
 """
 
-from fairwave.replay.flows import MOST_PACKETS, Capture, FlowSummary, read, resolved
-from fairwave.replay.packets import CaptureError, Flow, Notes, Packet, is_capture, packets
+from fairwave.captures import (
+    Capture,
+    CaptureError,
+    Flow,
+    FlowSummary,
+    Notes,
+    Packet,
+    is_capture,
+    packets,
+    read,
+)
+from fairwave.captures.capture import MOST_PACKETS
+from fairwave.replay.resolving import resolved
 from fairwave.replay.scenarios import MOST_FLOWS, scenario_text
 
 __all__ = [

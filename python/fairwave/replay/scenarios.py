@@ -7,10 +7,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from fairwave.replay.packets import TCP, CaptureError
+from fairwave.captures import TCP, CaptureError
 
 if TYPE_CHECKING:
-    from fairwave.replay.flows import Capture, FlowSummary
+    from fairwave.captures import Capture, FlowSummary
 
 MOST_FLOWS = 50
 """Default limit on the number of flows in the scenario. The largest flows are taken."""
@@ -26,7 +26,7 @@ def scenario_text(
     tcp: Literal["transfer", "packets"] = "transfer",
     file: str | None = None,
 ) -> str:
-    """Returns a scenario, as TOML, in which a capture's flows share one link.
+    """Returns a scenario, as TOML, in which a capture's flows share one link, each in its direction.
 
     UDP and all other protocols are replayed packet by packet. TCP would have sent differently over another link. So a
     TCP flow becomes a transfer of the same number of new bytes that begins when the flow did. With `tcp="packets"`,
@@ -77,6 +77,8 @@ def _flow(one: FlowSummary, capture: Capture, file: str, tcp: str) -> list[str]:
     start = (one.first_ns - capture.first_ns) / 1e9
     head = ["", f"# {one.name}: {one.packets} packets, {one.ip_bytes} bytes of IP", "[[flow]]"]
     head += [f'name = "{_short(one)}"']
+    if one.is_reverse:
+        head.append('path = "reverse"')
     if start:
         head.append(f'start = "{start:.6f} s"')
     if one.flow.protocol == TCP and tcp == "transfer" and one.wanted:
@@ -86,7 +88,7 @@ def _flow(one: FlowSummary, capture: Capture, file: str, tcp: str) -> list[str]:
             f'traffic = {{ kind = "transfer", size = "{one.wanted} B" }}',
         ]
     if one.flow.protocol == TCP and tcp == "transfer":
-        # A flow of acknowledgements only: the other direction's transfer creates them.
+        # A flow of acknowledgements alone: the transfer in the other direction creates them.
         return []
     most = max(one.largest, 1)
     return [
@@ -98,7 +100,9 @@ def _flow(one: FlowSummary, capture: Capture, file: str, tcp: str) -> list[str]:
 
 
 def _short(one: FlowSummary) -> str:
-    kind = "rtp" if one.is_rtp else one.name.split(" ", 1)[0]
+    kind = one.name.split(" ", 1)[0]
+    if one.stream is not None:
+        kind = "rtp" if one.is_media else one.stream.role
     return f"{kind}-{one.number}"
 
 
