@@ -26,7 +26,7 @@ Record = tuple[int, int, int, bytes]
 
 
 class CaptureError(ForeignFileError):
-    """A file that is not a capture, or that lacks what a command needs; the message says what to do."""
+    """A file that is not a capture, or that lacks data for a command; the message names the remedy."""
 
 
 PCAP = {
@@ -47,7 +47,7 @@ def is_capture(path: str | Path) -> bool:
 
 
 def read_records(file: BinaryIO, name: str, notes: Notes) -> Iterator[Record]:
-    """Yields the records of a capture whose first bytes are still to be read.
+    """Yields the records of a capture, from its first bytes.
 
     Raises:
         CaptureError: The file is no capture, is damaged, or has no times.
@@ -97,7 +97,7 @@ def _describe_damage(name: str, at: int, length: int) -> str:
 
 
 def describe_unread(link: int, name: str) -> str:
-    """Returns the error for a capture of a link whose type is not read."""
+    """Returns the error for a capture of an unsupported link type."""
     return (
         f"{name} was captured on a link of type {link}, which is not read; capture on an Ethernet, Linux' `any` "
         "or a tunnel's interface"

@@ -1,7 +1,7 @@
 """Finds the packet of IP within a frame: link types of pcap, tags, labels, PPP and Wi-Fi.
 
 Link types follow the registry of pcap (https://www.tcpdump.org/linktypes.html). The functions return the offset of the
-IP header. If the frame has no packet of IP, the offset is -1 and the name says what the frame is.
+IP header. If the frame has no packet of IP, the offset is -1 and the name is the frame's protocol.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHORT = "cut within the link's header"
 """Name of a frame that ends before its protocol is known."""
 
 AGGREGATE = "A-MSDU"
-"""Name of a frame of Wi-Fi with several packets. The offset is that of the first one's header."""
+"""Name of a frame of Wi-Fi with several packets. The offset leads to the header of the first one."""
 
 _VLAN = frozenset({0x8100, 0x88A8, 0x9100, 0x9200})
 _PPPOE, _MPLS = 0x8864, frozenset({0x8847, 0x8848})
@@ -35,7 +35,7 @@ _PPP = {
 
 
 def _find_by_type(data: bytes, at: int, kind: int) -> Place:
-    """Follows EtherTypes from `kind`, whose contents begin at `at`."""
+    """Follows EtherTypes from `kind`. Its contents begin at `at`."""
     while kind in _VLAN or (kind < 0x0600 and data[at : at + 3] == b"\xaa\xaa\x03"):
         at += 4 if kind in _VLAN else 8
         if len(data) < at:
@@ -51,7 +51,7 @@ def _find_by_type(data: bytes, at: int, kind: int) -> Place:
 
 
 def _find_below_labels(data: bytes, at: int) -> Place:
-    """Skips labels of MPLS (RFC 3032) up to the bottom of the stack. What follows is IP or a pseudowire's frame."""
+    """Skips labels of MPLS (RFC 3032) up to the bottom of the stack. IP or a pseudowire's frame follows."""
     while len(data) >= at + 5:
         is_bottom = data[at + 2] & 1
         at += 4
@@ -89,7 +89,7 @@ def find_ethernet(data: bytes, at: int = 0) -> Place:
 
 
 def _find_hdlc(data: bytes) -> Place:
-    """PPP in HDLC-like framing, or Cisco's HDLC, whose first byte is 0x0f or 0x8f."""
+    """PPP in HDLC-like framing, or Cisco's HDLC with a first byte of 0x0f or 0x8f."""
     if data[:1] in (b"\x0f", b"\x8f"):
         if len(data) < 4:
             return -1, SHORT

@@ -16,12 +16,12 @@ class Notes:
         tunnels: Packets found within another packet, by the kind of tunnel.
         fragments: Later fragments of packets; they count to the flow of the first fragment.
         strangers: Fragments without a captured first fragment; they are left out.
-        shortened: Packets of which the capture keeps the beginning only.
-        headless: Packets whose headers are incomplete; they are left out.
+        shortened: Packets with only the beginning in the capture.
+        headless: Packets with incomplete headers; they are left out.
         aggregates: Frames of Wi-Fi with several packets each (A-MSDU).
         backward: Packets with an earlier time than the packet before.
         back_s: Largest backward step, in seconds.
-        unread_links: Packets of interfaces whose link type is not read, by the type's number.
+        unread_links: Packets of interfaces with an unsupported link type, by the type's number.
         unread_sources: Packets like RTP of further sources, beyond the number that is examined.
         messages: Messages of SIP with a session description.
         cut_off: Byte at which the file ends within a record; None if the file is complete.

@@ -6,8 +6,8 @@ anew; a single packet out of place is ignored.
 
 Two kinds of packets that §A.1 would take for a restart are none. Their timestamps show it:
 
-- the end of a long outage: the timestamp advanced in proportion, and so many packets were due in that time;
-- packets that were held back: their numbers are missing, and their timestamps lie between those of their neighbours.
+- the end of a long outage: the timestamp advanced in proportion, and the number of packets fits the time;
+- packets that were held back: their numbers are missing, and their timestamps fit between their neighbours.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_MISORDER = 100
 
 
 MOST_KNOWN = 65_536
-"""Number of packets to remember for telling late packets from a restart."""
+"""Number of packets to remember, to distinguish late packets from a restart."""
 
 _IGNORED = -(1 << 62)
 """Stands for the number of an ignored packet while parts are numbered."""
@@ -55,7 +55,7 @@ class Numbering:
 
 
 def unwrap(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
-    """Extends numbers of so many bits: each step is the shortest one. The first number is 0."""
+    """Extends numbers of `bits` bits: each step is the shortest one. The first number is 0."""
     half = 1 << (bits - 1)
     steps = (np.diff(values) + half) % (1 << bits) - half
     return np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
@@ -105,7 +105,7 @@ class _Part:
         return number, extended
 
     def _is_outage(self, step: int, extended: int, at_ns: int) -> bool:
-        """Whether so many packets were due since the last one, by the time and by the timestamp."""
+        """Whether about `step` packets were due since the last one, by the time and by the timestamp."""
         if self.highest < 10 or self.at_ns == self.begin_ns or self.extended <= self.begin_stamp:
             return False
         by_time = (at_ns - self.at_ns) * self.highest / (self.at_ns - self.begin_ns)

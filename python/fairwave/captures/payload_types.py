@@ -1,4 +1,4 @@
-"""Payload types of RTP: the static ones of RFC 3551, and those of a session description (SDP, RFC 8866)."""
+"""Payload types of RTP: static types of RFC 3551, and types of a session description (SDP, RFC 8866)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairwave.captures.files import CaptureError
 from fairwave.foreign import decode, gated, read_bytes
 
 if TYPE_CHECKING:
@@ -43,14 +44,14 @@ STATIC = {one: PayloadFormat(codec, clock, None, "RFC 3551") for one, (codec, cl
 """Static payload types (RFC 3551 §6, tables 4 and 5). G.722 has 8000 Hz there, although it samples at 16 kHz."""
 
 EVENTS = frozenset({"telephone-event", "tone", "cn"})
-"""Encodings that interrupt the speech of a call, by their lower-case names: no stream of their own."""
+"""Encodings that interrupt the speech of a call, by their lower-case names. They form no separate stream."""
 
 RETRANSMISSION, FORWARD_ERROR_CORRECTION = "rtx", frozenset({"ulpfec", "flexfec", "flexfec-03", "parityfec"})
 
 
 @dataclass
 class Description:
-    """What the session descriptions of a capture, or of a file, say about payload types and sources.
+    """Meaning of payload types and sources, from the session descriptions of a capture or of a file.
 
     Attributes:
         formats: Payload types by the address and port that receives them.
@@ -63,7 +64,7 @@ class Description:
     groups: dict[int, tuple[int, str]] = field(default_factory=dict)
 
     def find(self, flow: Flow, payload_type: int) -> PayloadFormat | None:
-        """Returns the meaning of a payload type in a flow: SDP of the receiver, of the sender, else RFC 3551."""
+        """Returns the meaning of a payload type in a flow: from SDP of the receiver, SDP of the sender, or RFC 3551."""
         for end in ((flow.destination, flow.destination_port), (flow.source, flow.source_port)):
             found = self.formats.get(end, {}).get(payload_type)
             if found is not None:
@@ -132,22 +133,25 @@ def _parse_address(value: str) -> bytes:
         return b""
 
 
-@gated("session description")
+@gated("session description", CaptureError)
 def read_description(path: str | Path) -> Description:
     """Reads a file with a session description, such as the SDP of an offer or answer.
 
     Raises:
         FileNotFoundError: There is no such file.
-        ForeignFileError: The file has no description of media.
+        CaptureError: The file has no description of media.
     """
-    from fairwave.foreign import ForeignFileError
-
+    if not Path(path).is_file():
+        what = "a folder" if Path(path).is_dir() else "no such file"
+        raise FileNotFoundError(
+            f"no session description {str(path)!r}: {what}; give the SDP of the call as text"
+        )
     found = Description()
     text = decode(read_bytes(Path(path), "session description"), str(path))
     if "m=" in text:
         found.add(text, everywhere=True)
     if not found.everywhere:
-        raise ForeignFileError(
+        raise CaptureError(
             f"{path} describes no media: give the SDP of an offer or answer, with lines such as "
             "m=audio 9 UDP/TLS/RTP/SAVPF 111 and a=rtpmap:111 opus/48000/2"
         )

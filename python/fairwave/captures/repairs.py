@@ -28,10 +28,10 @@ ALIKE = 0.8
 """Share of the packets that must have the shape."""
 
 EQUAL_SIZES = 0.5
-"""Share of the packets of an encrypted retransmission whose originals, or equal ones, must have arrived."""
+"""Least share of encrypted retransmissions with an original, or an equal packet, that arrived."""
 
 NEAR_TICKS = 1_000_000
-"""Largest distance of a repaired timestamp from that of the media at the time: 11 s of video."""
+"""Largest distance of a repaired timestamp from the current timestamp of the media: 11 s of video."""
 
 NEAR_NUMBERS = 64
 """Largest distance of the first protected number from the last one sent: ULPFEC protects at most 48 packets."""
@@ -57,7 +57,7 @@ class Candidate(NamedTuple):
 
 
 def assign_roles(candidates: list[Candidate], known: Description) -> None:
-    """Gives the streams between two hosts, in one direction, their roles and what they repair."""
+    """Gives the streams between two hosts, in one direction, their roles and the repaired streams."""
     open_ones = [one for one in candidates if not _assign_by_description(one, candidates, known)]
     if len(open_ones) > MOST_COMPARED:
         open_ones = sorted(open_ones, key=lambda one: -len(one.records))[:MOST_COMPARED]
@@ -98,7 +98,7 @@ def _assign_by_description(one: Candidate, candidates: list[Candidate], known: D
 
 
 def _compare(one: Candidate, other: Candidate) -> Role | None:
-    """Returns the role in which one stream repairs the other; None if it does not."""
+    """Returns the role of a stream that repairs the other one; None if it does not."""
     same_flow = one.stream.flow == other.stream.flow
     if one.stream.payload_type in STATIC or (
         same_flow and one.stream.payload_type == other.stream.payload_type

@@ -40,7 +40,7 @@ class Crossing:
 
 @dataclass
 class _Sides:
-    """Hosts in groups with known relative sides: a forest, whose edges say whether the ends are on different sides."""
+    """Hosts in groups with known relative sides: a forest. Its edges record whether the ends are on different sides."""
 
     above: dict[End, tuple[End, bool]] = field(default_factory=dict)
 

@@ -1,7 +1,7 @@
 """Collects the sources of RTP in the flows of a capture, and forms their streams.
 
 Any UDP datagram with the fixed header of RTP may be RTP. A source counts if enough of its packets are in sequence
-(RFC 3550 §A.1 asks for two); what looks like RTP by chance has random sources and numbers.
+(RFC 3550 §A.1 asks for two); other datagrams look like RTP by chance, with random sources and numbers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CLOCK_TOLERANCE = 0.04
 """Largest relative deviation of measured ticks per second from a clock rate. Neighbouring rates differ by 8 %."""
 
 SAMPLES = 64
-"""Packets of a source whose first bytes are kept, to recognise forward error correction."""
+"""Number of packets of a source to keep the first bytes of, to recognise forward error correction."""
 
 _RECORD = struct.Struct("<qIIHHHBB")
 _FIELDS = np.dtype(
@@ -75,7 +75,7 @@ class Source:
 
 @dataclass
 class FlowContents:
-    """What the UDP datagrams of a flow carry.
+    """Contents of the UDP datagrams of a flow.
 
     Attributes:
         streams: Streams of RTP, media first, then by time.
@@ -142,7 +142,7 @@ class SourceCollector:
         first = data[begin : begin + 2]
         padding = 0
         if data[at] & 0x20:
-            # Padding alone: its length, in the last byte, is that of the payload.
+            # Padding alone: its length, in the last byte, is the length of the payload.
             padding = 2 if len(data) >= above > begin and data[above - 1] == payload else 1
         source.records += _RECORD.pack(
             at_ns, int.from_bytes(data[at + 4 : at + 8], "big"), length, data[at + 2] << 8 | data[at + 3],
@@ -210,7 +210,7 @@ class SourceCollector:
 
 
 def _is_in_sequence(records: NDArray[np.void]) -> bool:
-    """Whether the numbers of a source count up, as those of RTP do."""
+    """Whether the numbers of a source count up, as in RTP."""
     if len(records) < LEAST_PACKETS:
         return False
     sequence = records["sequence"].astype(np.int64)
@@ -256,7 +256,7 @@ def _find_formats(
             what = PayloadFormat(what.codec if what else f"type {kind}", clock, None, "timestamps")
         found[kind] = what
     for kind, what in list(found.items()):
-        # A retransmission has the clock of what it repairs.
+        # A retransmission has the clock of the repaired stream.
         repaired = known.find(flow, what.repairs) if what.repairs is not None else None
         if what.codec.lower() == RETRANSMISSION and repaired is not None and repaired.clock:
             found[kind] = PayloadFormat(what.codec, repaired.clock, what.repairs, what.origin)

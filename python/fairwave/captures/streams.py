@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.integer]
 
 Role = Literal["media", "rtx", "fec"]
-"""What a stream carries: speech or video, retransmissions (RFC 4588), or forward error correction."""
+"""Contents of a stream: speech or video, retransmissions (RFC 4588), or forward error correction."""
 
 
 class Pause(NamedTuple):
@@ -49,7 +49,7 @@ class Stream:
         ssrc: Synchronisation source.
         place: Number of the stream among those of this flow and SSRC, from 1: a new clock begins a new stream.
         formats: Meaning of each payload type that occurs.
-        role: What the packets carry.
+        role: Contents of the packets.
         repairs: SSRC of the stream that this one repairs; None for media.
         begin_ns: Capture time at which the capture begins, in ns since 1970.
         at_ns: Arrival times in ns since 1970.
@@ -106,12 +106,12 @@ class Stream:
 
     @property
     def format(self) -> PayloadFormat | None:
-        """Meaning of the most frequent payload type; None if nothing tells it."""
+        """Meaning of the most frequent payload type; None if unknown."""
         return self.formats.get(self.payload_type)
 
     @property
     def clock(self) -> int | None:
-        """Clock rate of the timestamps, Hz; None if nothing tells it."""
+        """Clock rate of the timestamps, Hz; None if unknown."""
         return (self.format.clock or None) if self.format else None
 
     @cached_property
@@ -160,8 +160,8 @@ class Stream:
     def jitter(self) -> NDArray[np.float64]:
         """Interarrival jitter after each packet but the first, in seconds (RFC 3550 §6.4.1); empty without a clock.
 
-        It is the smoothed change of transit time between packets, without events such as tones, whose timestamps stand
-        still, and without packets on both sides of a restart.
+        It is the smoothed change of transit time between packets. Tones do not count, because their timestamps do not
+        advance, and neither does the change at a restart.
         """
         if self.clock is None or len(self.at_ns) < 2:
             return np.empty(0)
