@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 import maturin
@@ -59,9 +60,17 @@ def get_requires_for_build_editable(config_settings: dict[str, Any] | None = Non
 
 
 def build_wheel(*given: Any, **named: Any) -> str:
-    """Builds a wheel."""
+    """Builds a wheel, with the examples next to the modules."""
     _require_compilers()
-    return str(maturin.build_wheel(*given, **named))
+    source, target = Path("examples"), Path("python", "fairwave", "examples")
+    is_copied = source.is_dir() and not target.exists()  # a source distribution has them there already
+    try:
+        if is_copied:
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "out"))
+        return str(maturin.build_wheel(*given, **named))
+    finally:
+        if is_copied:
+            shutil.rmtree(target)
 
 
 def build_editable(*given: Any, **named: Any) -> str:

@@ -360,3 +360,23 @@ def test_a_build_without_compilers_ends_in_a_sentence(monkeypatch):
         fairwave_build.get_requires_for_build_wheel()
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     assert fairwave_build.get_requires_for_build_wheel() == []
+
+
+def test_a_build_by_pip_has_the_examples(tmp_path, monkeypatch):
+    pytest.importorskip("maturin")
+    monkeypatch.syspath_prepend(str(ROOT / "build_backend"))
+    import fairwave_build
+
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "a.toml").write_text("", encoding="utf-8")
+    (tmp_path / "python" / "fairwave").mkdir(parents=True)
+    target = tmp_path / "python" / "fairwave" / "examples"
+
+    def build(folder):
+        assert (target / "a.toml").is_file()
+        return "a.whl"
+
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(fairwave_build.maturin, "build_wheel", build)
+    assert fairwave_build.build_wheel("out") == "a.whl"
+    assert not target.exists()
