@@ -378,10 +378,27 @@ def test_a_receiver_shows_what_came_and_its_freezes(read):
     assert np.nansum(stream.frozen_s) == pytest.approx(0.8)
 
 
-def test_statistics_that_only_receive_cannot_be_fitted_and_the_message_says_why(tmp_path):
+def test_statistics_that_only_receive_without_a_round_trip_cannot_be_fitted(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(receiving()))
-    with pytest.raises(CaptureError, match="1 stream received: take the statistics of the other end"):
+    with pytest.raises(CaptureError, match=r"no session with media: needed are .* and a round trip"):
         read_seconds(tmp_path / "a.json")
+
+
+def test_statistics_that_only_receive_show_the_received_streams(tmp_path):
+    polls = receiving()
+    for at, poll in enumerate(polls):
+        stamp = BEGIN_MS + 1e3 * at
+        poll.append({"id": "CP1", "type": "candidate-pair", "timestamp": stamp, "currentRoundTripTime": 0.04})
+        poll.append(
+            {"id": "OT01A1", "type": "outbound-rtp", "timestamp": stamp, "bytesSent": 0, "packetsSent": 0}
+        )
+    (tmp_path / "a.json").write_text(json.dumps(polls))
+    found = read_seconds(tmp_path / "a.json")
+    assert found.is_received
+    assert found.sent_bps == pytest.approx([8e5] * 29)
+    assert found.lost == pytest.approx([2 / 102] * 29)
+    assert found.round_trip_s == pytest.approx([0.04] * 29)
+    assert any("sends no media" in one for one in found.notes)
 
 
 def test_the_reasons_that_limit_the_picture_have_their_seconds(read):

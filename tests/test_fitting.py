@@ -97,6 +97,26 @@ def test_statistics_of_a_session_show_its_network(tmp_path):
     assert found.rate.rates[0].high >= 3e6 * 0.8
 
 
+def test_statistics_of_a_receiver_show_the_network_toward_it(tmp_path):
+    """The candidate pair of a browser that only receives has the round trip."""
+    (session,) = getstats.reports(network(known.SESSION, duration="40 s").run(1))
+    trips = {one["candidate-pair"]["timestamp"]: one["candidate-pair"] for one in session.sender}
+    for stats in session.receiver:
+        pair = trips.get(next(iter(stats.values()))["timestamp"], {})
+        stats["pair"] = {
+            key: pair[key] for key in ("id", "type", "timestamp", "currentRoundTripTime") if key in pair
+        }
+    file = tmp_path / "stats.json"
+    file.write_text(json.dumps(session.receiver), encoding="utf-8")
+    found = fitting.fit(file, seeds=1)
+    assert found.link == "far>here"
+    assert found.family == "tail drop"
+    assert found.rate.rates[0].low <= 3e6 * 1.25
+    assert found.rate.rates[0].high >= 3e6 * 0.5
+    assert any("sends no media" in one for one in found.notes)
+    assert found.scenario.with_overrides({f"link.{found.link}.queue": "fq-codel"}) is not None
+
+
 def test_a_dump_has_the_same_seconds_as_the_reports(tmp_path):
     results = network(known.SESSION).run(1)
     (session,) = getstats.reports(results)
@@ -111,11 +131,11 @@ def test_a_dump_has_the_same_seconds_as_the_reports(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("[]", "no session that sends"),
+        ("[]", "no session with media"),
         ("{}", "has no statistics"),
-        ("[1, null, []]", "no session that sends"),
-        ('{"PeerConnections": {"1": {"stats": {"a-b": {"values": "[["}}}}}', "no session that sends"),
-        ('{"sender": [{"a": {"type": "outbound-rtp", "timestamp": "x"}}]}', "no session that sends"),
+        ("[1, null, []]", "no session with media"),
+        ('{"PeerConnections": {"1": {"stats": {"a-b": {"values": "[["}}}}}', "no session with media"),
+        ('{"sender": [{"a": {"type": "outbound-rtp", "timestamp": "x"}}]}', "no session with media"),
         ("{", "line 1: no JSON"),
         ("[" * 100_000, "more than 32 deep"),
     ],

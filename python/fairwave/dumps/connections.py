@@ -11,7 +11,7 @@ import numpy as np
 
 from fairwave.dumps.members import LOCAL
 from fairwave.dumps.recording import SAME_SAMPLE
-from fairwave.dumps.streams import RECEIVED, SENT, Span, Stream, find_gaps, sum_known
+from fairwave.dumps.streams import RECEIVED, REPORT_HOLDS_S, SENT, Span, Stream, find_gaps, sum_known
 
 if TYPE_CHECKING:
     from fairwave.dumps.recording import Numbers, StatsObject
@@ -235,7 +235,8 @@ class Connection:
         """Round trip in seconds: of the pair in use, or else by RTCP (the least of all streams)."""
         by_rtcp = [one.round_trip_s for one in self.sent]
         by_rtcp += [
-            one.gauge("roundTripTime", self.time_s, self.slack_s, 15.0) for one in self.unassigned_remotes
+            one.gauge("roundTripTime", self.time_s, self.slack_s, REPORT_HOLDS_S)
+            for one in (*self.unassigned_remotes, *self.select("remote-outbound-rtp"))
         ]
         found = self.pair_round_trip_s
         if by_rtcp:
@@ -261,7 +262,7 @@ class Connection:
         named = " ".join(one for one in words if one and one != "unknown")
         if not named:
             return pair.name
-        return named + (f" to {far.text('candidateType')}" if far is not None else "")
+        return named + (f" → {far.text('candidateType')}" if far is not None else "")
 
     @property
     def lost(self) -> Numbers:

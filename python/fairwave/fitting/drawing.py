@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.extras import need
-from fairwave.fitting.statistics import least_round_trip, seconds
+from fairwave.fitting.statistics import least_round_trip, simulate
 from fairwave.staging import save_figure
 
 if TYPE_CHECKING:
@@ -75,19 +75,21 @@ def _capture(fit: Fit, above: Axes, below: Axes) -> None:
 
 
 def _statistics(fit: Fit, above: Axes, below: Axes) -> None:
-    from fairwave.getstats import reports
-
     what = fit.seconds
     assert what is not None
-    again = seconds(reports(fit.scenario.run(1))[0].sender)
+    again = simulate(fit.scenario, 1, is_received=what.is_received)
     above.plot(what.time_s, 1e3 * what.round_trip_s, color="0.5", label="seen")
     if what.has_estimate:
         below.plot(what.time_s, what.available_bps / 1e6, color="0.5", label="estimate, seen")
     else:
-        below.plot(what.time_s, what.sent_bps / 1e6, color="0.5", label="sent, seen")
+        way = "received" if what.is_received else "sent"
+        below.plot(what.time_s, what.sent_bps / 1e6, color="0.5", label=f"{way}, seen")
     if again is not None:
         above.plot(again.time_s, 1e3 * again.round_trip_s, label="best explanation, seed 1")
-        below.plot(again.time_s, again.available_bps / 1e6, label="estimate, best explanation")
+        values, what_is_drawn = (
+            (again.available_bps, "estimate") if what.has_estimate else (again.sent_bps, way)
+        )
+        below.plot(again.time_s, values / 1e6, label=f"{what_is_drawn}, best explanation")
     below.axhline(
         fit.rate.rates[0].value / 1e6, color="0.2", linewidth=0.8, linestyle=":", label="fitted rate"
     )

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from fairwave.scenario import Scenario
 
 LINKS = {"capture": "far>here", "statistics": "here>far"}
-"""Bottleneck link by kind of file: toward the capturing host, or from the browser of the statistics."""
+"""Bottleneck link by kind of file: toward the capturing host, or from the browser of the statistics.
+
+Statistics that only receive show the link toward the browser, like a capture."""
 
 MISFIT = 2.0
 """A best explanation at a larger distance explains little, and the fit says so in `unknown`."""
@@ -93,7 +95,7 @@ class Fit:
     @property
     def link(self) -> str:
         """The scenario's bottleneck link, as override keys name it."""
-        return LINKS[self.kind]
+        return LINKS["capture" if self.seconds is not None and self.seconds.is_received else self.kind]
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the fields as plain data."""
@@ -250,9 +252,13 @@ def _fit_statistics(
         "Losses that no queue makes: a value per second does not separate them.",
         "The rate exactly: statistics per second leave a range. --rate fixes it where you know it.",
         "Changes of the rate within the call: one rate is fitted.",
-        "The way back: only what this side sends is fitted.",
+        f"The other direction: only what this side {'receives' if what.is_received else 'sends'} is fitted.",
     ]
-    if not what.has_estimate:
+    if what.is_received:
+        unknown.append(
+            "The bandwidth estimate, and a rate above what was sent: the sender's statistics have both."
+        )
+    elif not what.has_estimate:
         unknown.append("The bandwidth estimate: this browser does not give it (Firefox never does).")
     if best.distance > MISFIT:
         unknown.append(

@@ -19,6 +19,7 @@ import numpy as np
 from fairwave.building import build
 from fairwave.captures import CaptureError
 from fairwave.dumps import from_polls, read_dump
+from fairwave.dumps.connections import sum_series
 from fairwave.dumps.rtcstats import MARK
 from fairwave.fitting.bottleneck import Interval
 from fairwave.fitting.candidates import FAMILIES
@@ -28,7 +29,7 @@ from fairwave.foreign import check_gap, check_span, gated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from fairwave.dumps import Connection, Dump
+    from fairwave.dumps import Connection
     from fairwave.fitting.packet_arrays import Numbers
     from fairwave.scenario import Scenario
 
@@ -59,15 +60,16 @@ SMALLEST_S = 0.005
 
 @dataclass(frozen=True)
 class Seconds:
-    """Statistics of a session's sending side, one value per second; NaN for missing values.
+    """Statistics of a session at one end, one value per second; NaN for missing values.
 
     Attributes:
         time_s: Seconds since the first report.
         round_trip_s: Round trip, in seconds.
         available_bps: Bandwidth estimate, bit/s.
-        sent_bps: Sent rate with headers, bit/s.
-        lost: Share of packets that the other end reports lost within the second.
+        sent_bps: Sent rate with headers, bit/s; the received rate if `is_received`.
+        lost: Share of packets lost within the second, as the receiving end counts.
         most_bps: Highest sum of the encoders' target rates, bit/s; the highest sent rate if targets are missing.
+        is_received: Whether the values describe received streams.
         notes: What the reader compensated for or left out, one sentence each.
     """
 
@@ -77,6 +79,7 @@ class Seconds:
     sent_bps: Numbers
     lost: Numbers
     most_bps: float
+    is_received: bool = False
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -122,7 +125,7 @@ def is_statistics(path: str | Path) -> bool:
 
 @gated("statistics", CaptureError)
 def read(path: str | Path, connection: str | None = None) -> Seconds:
-    """Reads the statistics of a file.
+    """Reads the statistics of a file: the media that it sends, or, if it sends none, the media that it receives.
 
     Args:
         path: The file.
@@ -130,40 +133,37 @@ def read(path: str | Path, connection: str | None = None) -> Seconds:
 
     Raises:
         FileNotFoundError: There is no such file.
-        CaptureError: The file has no statistics of a sending session; the message names the missing data.
+        CaptureError: The file has no statistics of a session; the message names the missing data.
     """
     dump = read_dump(path)
-    if connection is None and not any(one.sent for one in dump.connections):
-        raise CaptureError(f"{path} {_missing(dump)}")
-    chosen, notes = dump.choose(connection, is_sending=True)
+    is_sending = any(stream.has_media for one in dump.connections for stream in one.sent)
+    if connection is None and not any(one.streams for one in dump.connections):
+        raise CaptureError(f"{path} {MISSING}")
+    chosen, notes = dump.choose(connection, is_sending=is_sending)
     check_times(chosen, str(path))
     found = summarise(chosen)
     if found is None:
-        raise CaptureError(f"{path} {_missing(dump)}")
+        raise CaptureError(f"{path} {MISSING}")
+    if found.is_received:
+        notes.append("The connection sends no media: the received streams show the network toward this end.")
     for one in chosen.pair_changes[:5]:
         notes.append(
-            f"The path of the call changed at {one.at_s:.3g} s, from {one.before} to {one.after}; one network is "
+            f"The path of the call changed at {one.at_s:.3g} s, from ({one.before}) to ({one.after}); one network is "
             "fitted to all of the call."
         )
-    ended = [one for one in chosen.sent if one.has_media and one.end_s < chosen.time_s[-1] - LEAST_SECONDS]
+    streams = chosen.received if found.is_received else chosen.sent
+    ended = [one for one in streams if one.has_media and one.end_s < chosen.time_s[-1] - LEAST_SECONDS]
     if ended:
         listed = ", ".join(f"{one.label} at {one.end_s:.3g} s" for one in ended[:5])
         notes.append(f"Streams ended before the call did: {listed}.")
     return replace(found, notes=[*dump.notes, *notes])
 
 
-def _missing(dump: Dump) -> str:
-    received = sum(one.has_media for connection in dump.connections for one in connection.received)
-    only = (
-        f" ({received} stream{'s' * (received > 1)} received: take the statistics of the other end)"
-        if received and not any(one.sent for one in dump.connections)
-        else ""
-    )
-    return (
-        f"has no session that sends{only}: needed are `outbound-rtp` with `bytesSent`, and a round trip "
-        "(`currentRoundTripTime` of a `candidate-pair`, or `roundTripTime` of `remote-inbound-rtp`), for at least "
-        f"{LEAST_SECONDS} s"
-    )
+MISSING = (
+    "has no session with media: needed are `outbound-rtp` with `bytesSent` or `inbound-rtp` with `bytesReceived`, and "
+    "a round trip (`currentRoundTripTime` of a `candidate-pair`, or `roundTripTime` of `remote-inbound-rtp`), for at "
+    f"least {LEAST_SECONDS} s"
+)
 
 
 def check_times(connection: Connection, name: str) -> None:
@@ -190,36 +190,68 @@ USUAL_STEP_S = (0.75, 1.3)
 
 
 def summarise(connection: Connection) -> Seconds | None:
-    """Returns a connection's values per second; None if nothing is sent or the session is too short."""
-    times, trips = connection.time_s, connection.round_trip_s
-    if not connection.sent or len(times) < 2 or times[-1] - times[0] < LEAST_SECONDS - 1:
+    """Returns a connection's values per second; None if it has no media, no round trips, or is too short.
+
+    If the connection sends no media, the values describe the received streams.
+    """
+    is_received = not any(one.has_media for one in connection.sent)
+    trips, estimates = connection.round_trip_s, connection.available_bps
+    if is_received:
+        received = connection.received
+        carried, lost = connection.received_bps, sum_series([one.lost for one in received], len(trips))
+        packets = sum_series([one.packets for one in received], len(trips)) + np.nan_to_num(lost)
+        targets, estimates = carried, np.full(len(trips), np.nan)
+    else:
+        carried, lost, packets = connection.sent_bps, connection.lost, connection.packets_sent
+        targets = connection.target_bps
+    times = connection.time_s
+    if len(times) < 2 or times[-1] - times[0] < LEAST_SECONDS - 1:
         return None
-    sent, lost, packets = connection.sent_bps, connection.lost, connection.packets_sent
-    estimates, targets = connection.available_bps, connection.target_bps
-    if np.isnan(trips).all() or np.isnan(sent).all():
+    if np.isnan(trips).all() or not (carried > 0).any():
         return None
     step = float(np.median(np.diff(times)))
-    if USUAL_STEP_S[0] <= step <= USUAL_STEP_S[1]:
-        keep = slice(1, None)
-        at = times - times[0]
-    else:
+    at = times - times[0]
+    if not USUAL_STEP_S[0] <= step <= USUAL_STEP_S[1]:
         at = np.arange(0, np.floor(times[-1] - times[0]) + 1)
         whole = at + times[0]
         index = np.minimum(np.searchsorted(times, whole - 1e-6), len(times) - 1)
         trips, estimates, targets = trips[index], estimates[index], targets[index]
-        sent = _resample(sent * np.diff(times, prepend=np.nan), times, whole)
+        carried = _resample(carried * np.diff(times, prepend=np.nan), times, whole)
         lost, packets = (_resample(one, times, whole) for one in (lost, packets))
-        keep = slice(1, None)
     shares = np.clip(lost / np.maximum(packets, 1), 0, 1)
-    most = targets if (~np.isnan(targets)).any() else sent
+    most = targets if (~np.isnan(targets)).any() else carried
     return Seconds(
-        at[keep],
-        trips[keep],
-        estimates[keep],
-        np.nan_to_num(sent)[keep],
-        shares[keep],
-        float(np.nanmax(most)),
-    )
+        at[1:], trips[1:], estimates[1:], np.nan_to_num(carried)[1:], shares[1:], float(np.nanmax(most)), is_received
+    )  # fmt: skip
+
+
+def simulate(made: Scenario, seed: int, *, is_received: bool) -> Seconds | None:
+    """Runs an explanation's scenario, and returns what the same end would see per second.
+
+    A simulated receiver has no round trips, so the sender's count.
+    """
+    from fairwave.getstats import reports
+
+    session = reports(made.run(seed))[0]
+    dump = from_polls({"sender": session.sender, "receiver": session.receiver})
+    ends = {one.name: one for one in dump.connections}
+    if "sender" not in ends:
+        return None
+    found = summarise(ends["sender"])
+    if found is None or not is_received:
+        return found
+    if "receiver" not in ends:
+        return None
+    far = ends["receiver"]
+    at = found.time_s + ends["sender"].time_s[0]
+    index = np.clip(np.searchsorted(far.time_s, at - USUAL_STEP_S[0] / 2), 0, len(far.time_s) - 1)
+    lost = sum_series([one.lost for one in far.received], len(far.time_s))
+    packets = sum_series([one.packets for one in far.received], len(far.time_s)) + np.nan_to_num(lost)
+    shares = np.clip(lost / np.maximum(packets, 1), 0, 1)[index]
+    return replace(
+        found, sent_bps=np.nan_to_num(far.received_bps[index]), lost=shares, is_received=True,
+        available_bps=np.full(len(at), np.nan),
+    )  # fmt: skip
 
 
 def _resample(grown: Numbers, times: Numbers, whole: Numbers) -> Numbers:
@@ -251,20 +283,21 @@ def features(what: Seconds) -> Features:
 
 
 def scenario(what: Seconds, one: Explanation, name: str) -> Scenario:
-    """Builds the scenario of an explanation: the session over a bottleneck."""
+    """Builds the scenario of an explanation: the session over a bottleneck, from this end or toward it."""
     trip = float(np.nanmin(what.round_trip_s))
+    start, end = ("far", "here") if what.is_received else ("here", "far")
     flows: list[dict[str, Any]] = [{
-        "name": "call", "from": "here", "to": "far", "transport": "webrtc",
+        "name": "call", "from": start, "to": end, "transport": "webrtc",
         "traffic": {"kind": "media", "video": {"most": f"{max(what.most_bps, 2e5):.6g} b/s"}},
     }]  # fmt: skip
     if one.unseen:
         flows.append({
-            "name": "unseen", "from": "here", "to": "far", "count": one.unseen,
+            "name": "unseen", "from": start, "to": end, "count": one.unseen,
             "transport": "tcp/cubic", "traffic": "bulk",
             **({"start": f"{one.since_s:g} s"} if one.since_s else {}),
         })  # fmt: skip
     link = {
-        "from": "here", "to": "far", "rate": f"{one.rate:.6g} b/s", "delay": f"{trip / 2 * 1e3:.4g} ms",
+        "from": start, "to": end, "rate": f"{one.rate:.6g} b/s", "delay": f"{trip / 2 * 1e3:.4g} ms",
         "queue": {"discipline": one.queue, "capacity": {"bytes": one.buffer}},
         "reverse": {"rate": "100 Mb/s", "queue": "drop-tail"},
     }  # fmt: skip
@@ -314,15 +347,13 @@ def choose(
     rate: float | None = None,
 ) -> list[Explanation]:
     """Returns all explanations with their weights, the best first."""
-    from fairwave.getstats import reports
-
     wanted, tried = features(what), explanations(what, rate)
     apart, size = [], 1
     for index, one in enumerate(tried, 1):
         made = scenario(what, one, "candidate")
         several = []
         for seed in range(1, seeds + 1):
-            got = seconds(reports(made.run(seed))[0].sender)
+            got = simulate(made, seed, is_received=what.is_received)
             if got is not None:
                 several.append(features(got))
         far, size = distance(wanted, several) if several else (float("inf"), size)
