@@ -204,6 +204,27 @@ def test_files_by_their_whole_path_and_above_the_working_folder_are_found(
     assert fw.repeat(made.file).is_same
 
 
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("lte-call", {"inputs/here/lte-call", "inputs/here/lte.csv"}),
+        ("examples/lte-call.toml", {"inputs/here/examples/lte-call.toml", "inputs/here/examples/lte.csv"}),
+    ],
+)
+def test_examples_of_fairwave_are_in_the_bundle(work, fairwave, word, names):
+    settings = ("--set", "duration=2 s", "--set", "warmup=0 s", "--set", "flow.download.start=0 s")
+    assert fairwave("run", word, *settings, "--no-page", "--out", "out")[0] == 0
+    made = fw.bundle("out")
+    assert {name for name in made.manifest.files if name.startswith("inputs/")} == names
+    assert made.manifest.arguments[:2] == ["run", word]
+    assert fw.repeat(made.file).is_same
+    (work / "lte.csv").write_text(TRACE)
+    (work / "mine.toml").write_text(CALLS.replace('"300 kb/s"', '{ law = "trace", file = "lte.csv" }'))
+    parts = command_words.split_words(["run", "lte-call", "--baseline", "mine.toml"])[1]
+    with pytest.raises(BundleError, match="would have both as"):
+        inputs.find_inputs("run", parts, work)
+
+
 def test_a_different_result_is_reported_with_place_and_size(bundled, tmp_path, fairwave):
     def reseed(manifest):
         manifest["arguments"].append("--seed=5")

@@ -19,10 +19,11 @@ from fairwave.bundles.command_words import Part, Role
 from fairwave.foreign import MB, gate, read_bytes
 from fairwave.layers import studies
 from fairwave.named_files import named_files
+from fairwave.packaged import find_example
 from fairwave.scenario import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 INPUTS = "inputs"
 HERE = "here"
@@ -49,12 +50,25 @@ class _Tree:
     Attributes:
         name: Folder of the files below `inputs`.
         anchor: The folder from which relative names count.
-        files: The files.
+        files: Path of each file in this tree, and the path of its contents. The two differ for examples of fairwave.
     """
 
     name: str
     anchor: Path
-    files: set[Path] = field(default_factory=set)
+    files: dict[Path, Path] = field(default_factory=dict)
+
+    def add(self, files: Mapping[Path, Path]) -> None:
+        """Adds files.
+
+        Raises:
+            BundleError: Two different files would have one name.
+        """
+        for path, source in files.items():
+            if self.files.setdefault(path, source) != source:
+                raise BundleError(
+                    f"the command reads {source} and {self.files[path]}, and a bundle would have both as {path.name}; "
+                    "copy the example into a folder of its own and make the results from the copy"
+                )
 
     def root(self) -> Path:
         """The folder that contains the anchor and every file."""
@@ -101,11 +115,12 @@ def find_inputs(command: str, parts: Sequence[Part], folder: Path) -> Inputs:
         if Path(part.value).is_absolute() and folder not in path.parents and _is_path(part, path):
             tree = _Tree(f"there-{len(trees)}", path.parent)
             trees.append(tree)
-        tree.files |= set(_read_by(command, part, path, folder))
+        source = _find_source(part, path)
+        tree.add(_move(set(_read_by(command, part, source, folder)), source, path))
         found.append((part, tree, path if _is_path(part, path) else None))
-    trees[0].files |= set(find_clips(parts, folder))
+    trees[0].add({clip: clip for clip in find_clips(parts, folder)})
     here = trees[0].place(folder)
-    named = {tree.place(path): path for tree in trees for path in sorted(tree.files)}
+    named = {tree.place(path): source for tree in trees for path, source in sorted(tree.files.items())}
     return Inputs(
         named,
         here,
@@ -127,6 +142,23 @@ def _walk_to(name: str, folder: str) -> str:
     while not PurePosixPath(name).is_relative_to(below):
         below, up = below.parent, up + 1
     return "/".join([*([".."] * up), *PurePosixPath(name).relative_to(below).parts]) or "."
+
+
+def _move(files: set[Path], source: Path, path: Path) -> dict[Path, Path]:
+    """Places an example where the command names it, and the files that it names around it."""
+    if source == path:
+        return {one: one for one in files}
+    return {
+        path if one == source else _normalise(path.parent / os.path.relpath(one, source.parent)): one
+        for one in files
+    }
+
+
+def _find_source(part: Part, path: Path) -> Path:
+    """The file that a part names: at its path, or an example of fairwave."""
+    if part.role in {Role.SCENARIO, Role.RUNS} and not path.exists():
+        return find_example(part.value) or path
+    return path
 
 
 def _is_path(part: Part, path: Path) -> bool:
@@ -215,7 +247,7 @@ def find_clips(parts: Sequence[Part], folder: Path) -> list[Path]:
     """
     found = []
     for part in parts:
-        path = _normalise(folder / part.value)
+        path = _find_source(part, _normalise(folder / part.value))
         if part.role in {Role.SCENARIO, Role.RUNS} and path.is_file():
             for written in _clips_in(_read_table(path)):
                 _check_relative(written, str(path))
