@@ -173,7 +173,7 @@ ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 workflows: $(LINTERS)/.locked  ## lint workflows, action, shell scripts and the container's file
 	$(LINTERS)/bin/zizmor --offline --quiet .github action.yml
-	$(LINTERS)/bin/shellcheck .ci/run .ci/rust lab/missing lab/build-engine
+	$(LINTERS)/bin/shellcheck .ci/* lab/missing lab/build-engine
 	$(LINTERS)/bin/hadolint packaging/Containerfile
 	@if command -v go >/dev/null; then \
 		test -x $(LINTERS)/bin/actionlint || GOBIN="$(abspath $(LINTERS)/bin)" go install $(ACTIONLINT); \

@@ -142,6 +142,13 @@ def test_a_revision_is_the_baseline_and_leaves_nothing_in_the_repository(desk, c
     assert told["baseline"].startswith("HEAD (")
 
 
+def test_a_repository_of_another_user_is_explained(desk, capsys, monkeypatch):
+    git("init", "--quiet")
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert command("guard", "slow.toml", "--baseline", "HEAD") == 2
+    assert "git config --global --add safe.directory" in capsys.readouterr().err
+
+
 def test_each_side_has_its_version_of_a_law(desk):
     assert command("new", "controller", "mine") == 0
     Path("mine.toml").write_text(call() + WEB.replace("tcp/cubic", "tcp/mine"))

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 ACTIONS = [*WORKFLOWS, ROOT / "action.yml"]
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-MISSING_YET = {"crates", "sbom", "wheels"} - TARGETS
+MISSING_YET = {"advisories", "crates", "deny", "msrv", "sbom", "semver", "wheels"} - TARGETS
 RELEASE = ROOT / "packaging" / "release.py"
 
 
@@ -130,6 +130,13 @@ def test_the_dev_container_uses_a_stage_of_the_container_file():
     file = ROOT / ".devcontainer" / build["dockerfile"]
     assert f" AS {build['target']}\n" in file.read_text(encoding="utf-8")
     assert "make setup" in text
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".ci").iterdir()), ids=lambda path: path.name)
+def test_a_script_of_the_workflows_names_targets_that_exist(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("#!/usr/bin/env bash\n")
+    assert set(re.findall(r"^make (\S+)$", text, re.M)) <= TARGETS | MISSING_YET
 
 
 def test_dependabot_watches_each_kind_of_dependency():

@@ -17,11 +17,20 @@ if TYPE_CHECKING:
 
 
 def find_repository(path: Path) -> Path | None:
-    """Returns the top folder of the git repository that holds a path; None if there is none, or no git."""
+    """Returns the top folder of the git repository that holds a path; None if there is none, or no git.
+
+    Raises:
+        BadInputError: The repository belongs to another user, and git does not read it.
+    """
     folder = path if path.is_dir() else path.parent
     if shutil.which("git") is None:
         return None
     done = _git(folder, "rev-parse", "--show-toplevel")
+    if "dubious ownership" in done.stderr:
+        raise BadInputError(
+            f"git does not read {folder.resolve()}, which belongs to another user; if you trust it: "
+            f"git config --global --add safe.directory {folder.resolve()}"
+        )
     return Path(done.stdout.strip()).resolve() if done.returncode == 0 else None
 
 
