@@ -9,9 +9,9 @@ import struct
 from typing import TYPE_CHECKING
 
 from made_captures import ethernet, ip4, pcap, pcapng, rtp
-from made_dumps import counted, internals, jitsi, rtcstats3, sending, series
 from made_lines import irtt_file, trip
 from square import SQUARE, graph
+from validation.measured.made_dumps import counted, internals, jitsi, rtcstats3, sending, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ import pytest
 
 from fairwave.dumps import from_polls
 from fairwave.dumps.events import compute_badness, find_events, find_limits, find_worst
-from made_dumps import BEGIN_MS, receiving, sending
+from validation.measured.made_dumps import BEGIN_MS, receiving, sending
 
 
 def connect(polls):

@@ -13,7 +13,7 @@ from fairwave import dumps
 from fairwave.dumps import DumpError, read_dump
 from fairwave.fitting import statistics
 from fairwave.replay import CaptureError
-from made_dumps import (
+from validation.measured.made_dumps import (
     BEGIN_MS,
     counted,
     internals,
@@ -575,6 +575,16 @@ def test_a_gzip_bomb_is_refused_within_the_limit(tmp_path):
     assert "bomb.json.gz" in said
     assert "at most 250 MB" in said or "times its size" in said
     assert memory < 700
+
+
+def test_every_kind_of_call_in_every_format_has_its_known_values():
+    from pathlib import Path
+
+    from validation.measured import dumps as known
+
+    text = known.render(Path())
+    assert "**" not in text
+    assert text.count("| right ") > 100
 
 
 def test_a_dump_of_fairwave_has_the_sums_of_its_streams():

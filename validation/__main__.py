@@ -16,6 +16,7 @@ COMMANDS = {
     "citations": "checks.citations",
     "clauses": "clauses.runner",
     "compare": "compare.command",
+    "dumps": "measured.dumps",
     "durations": "checks.durations",
     "fitting": "measured.fitting",
     "fonts": "pages.fonts",

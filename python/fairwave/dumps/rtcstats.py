@@ -92,6 +92,7 @@ class Decompressor:
         )
         gone = set(self._base) - set(delta) if is_whole else set()
         for name in (*gone, *(name for name, part in delta.items() if part is None)):
+            yield from self._repeat(name)
             self._base.pop(name, None)
             self._seen.pop(name, None)
         for name, part in delta.items():
@@ -101,9 +102,7 @@ class Decompressor:
             old = self._base.get(name)
             time_ms = read_time(changed.get("timestamp"))
             time_ms = poll_ms if math.isnan(time_ms) else time_ms
-            if old is not None and standard_type(str(old.get("type")), old.get("isRemote")) in LOCAL:
-                for unchanged_ms in self._polls_ms[self._seen[name] + 1 :]:
-                    yield name, old, unchanged_ms
+            yield from self._repeat(name)
             report = _merged(old or {}, changed)
             self._base[name], self._seen[name] = report, len(self._polls_ms)
             yield name, report, time_ms
@@ -118,10 +117,15 @@ class Decompressor:
             is_short: Whether the file has version 3.
         """
         for name, report in self._base.items():
-            kind = standard_type(str(report.get("type")), report.get("isRemote"))
-            if kind in LOCAL if is_short else kind in PATHS:
-                for unchanged_ms in self._polls_ms[self._seen[name] + 1 :]:
-                    yield name, report, unchanged_ms
+            if is_short or standard_type(str(report.get("type"))) in PATHS:
+                yield from self._repeat(name)
+
+    def _repeat(self, name: str) -> Iterator[tuple[str, dict[str, Any], float]]:
+        """Yields an object of this end with its old values at each poll since its last change."""
+        report = self._base.get(name)
+        if report is not None and standard_type(str(report.get("type")), report.get("isRemote")) in LOCAL:
+            for unchanged_ms in self._polls_ms[self._seen[name] + 1 :]:
+                yield name, report, unchanged_ms
 
 
 def _lengthen(part: dict[str, Any]) -> dict[str, Any]:

@@ -213,6 +213,13 @@ class Stream:
         return np.where(np.isnan(self.packets), np.nan, grown)
 
     @property
+    def lost_total(self) -> float:
+        """Packets lost over the whole stream, less those that came late; NaN if the file does not show it."""
+        owner = self.item if self.direction == RECEIVED else self.remote
+        total = owner.counter("packetsLost").total if owner is not None else np.empty(0)
+        return float(total[-1] - total[0]) if len(total) else math.nan
+
+    @property
     def loss(self) -> Numbers:
         """Share of packets lost, 0 to 1."""
         lost, packets = self.lost, self.packets

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from fairwave.dumps.rtcstats import MEMBER_CODES, TYPE_CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Polls = list[list[dict[str, Any]]]
+"""Results of getStats(), each a list of reports."""
 
 BEGIN_MS = 1_778_072_400_000.0
 """Time stamp of the first sample."""
@@ -15,12 +24,15 @@ KINDS = {
 """Beginning of Chrome's ids, and the type of their object."""
 
 
-def series(name, since, members, *, every=1.0, stamps=True):
+def series(
+    name: str, since: float, members: dict[str, Any], *, every: float = 1.0, stamps: bool = True
+) -> dict[str, Any]:
     """The series of one object in a dump: each member a list of values, from `since` seconds on.
 
     A member may be `(since, values)` to begin at another second than its object.
     """
-    kind, found = KINDS[name[:2]], {}
+    kind = KINDS[name[:2]]
+    found: dict[str, Any] = {}
     count = max(len(one[1] if isinstance(one, tuple) else one) for one in members.values())
     if stamps:
         members = {"timestamp": [BEGIN_MS + 1e3 * (since + every * at) for at in range(count)], **members}
@@ -33,13 +45,13 @@ def series(name, since, members, *, every=1.0, stamps=True):
     return found
 
 
-def iso(second):
+def iso(second: float) -> str:
     """A second of the call as the dump writes times."""
     at = datetime.fromtimestamp(BEGIN_MS / 1e3 + second, timezone.utc)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def internals(*connections):
+def internals(*connections: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """A dump of chrome://webrtc-internals: each connection a list of objects' series."""
     return {
         "getUserMedia": [],
@@ -54,17 +66,42 @@ def internals(*connections):
     }  # fmt: skip
 
 
-def counted(rate, count, begin=0):
+def convert_polls(polls: Polls) -> dict[str, Any]:
+    """The same as a dump: one series a member, without its missing values, as Chrome writes it."""
+    found: dict[str, dict[str, Any]] = {}
+    times: dict[str, list[float]] = {}
+    for poll in polls:
+        for report in poll:
+            name = report["id"]
+            for member, value in report.items():
+                if member == "id":
+                    continue
+                key = f"{name}-{member}"
+                one = found.setdefault(key, {"statsType": report["type"], "values": []})
+                one["values"].append(value)
+                times.setdefault(key, []).append((report["timestamp"] - BEGIN_MS) / 1e3)
+    for key, one in found.items():
+        one |= {
+            "startTime": iso(times[key][0]),
+            "endTime": iso(times[key][-1]),
+            "values": json.dumps(one["values"]),
+        }
+    return internals([found])
+
+
+def counted(rate: float, count: int, begin: int = 0) -> list[int]:
     """A counter of bytes at a rate in bit/s, once a second."""
     return [int(begin + rate / 8 * at) for at in range(count)]
 
 
-def sending(count=60, *, rates=(500_000,), trip=0.05, estimate=3e6):
+def sending(
+    count: int = 60, *, rates: Sequence[float] = (500_000,), trip: float = 0.05, estimate: float | None = 3e6
+) -> Polls:
     """Polls of a sender, once a second, in Chrome's members: one video stream for each rate."""
-    polls = []
+    polls: Polls = []
     for at in range(count):
         stamp = BEGIN_MS + 1e3 * at
-        reports = [
+        reports: list[dict[str, Any]] = [
             {
                 "id": f"OT01V{number}", "type": "outbound-rtp", "timestamp": stamp, "kind": "video", "ssrc": number,
                 "bytesSent": int(rate / 8 * at), "packetsSent": 60 * at,
@@ -87,7 +124,7 @@ def sending(count=60, *, rates=(500_000,), trip=0.05, estimate=3e6):
     return polls
 
 
-def receiving(count=30, rate=800_000):
+def receiving(count: int = 30, rate: float = 800_000) -> Polls:
     """Polls of a receiver that sends nothing."""
     return [
         [
@@ -102,12 +139,13 @@ def receiving(count=30, rate=800_000):
     ]  # fmt: skip
 
 
-def jitsi(polls, connection="PC_0"):
+def jitsi(polls: Polls, connection: str = "PC_0") -> str:
     """The lines of a file of Jitsi's rtcstats: differences, and 0 for the time stamp of the poll."""
-    lines, base = [["connectionInfo", None, {"userAgent": "Firefox/118.0"}, BEGIN_MS]], {}
+    lines: list[Any] = [["connectionInfo", None, {"userAgent": "Firefox/118.0"}, BEGIN_MS]]
+    base: dict[str, dict[str, Any]] = {}
     for poll in polls:
         latest = max(report["timestamp"] for report in poll)
-        delta = {"timestamp": latest}
+        delta: dict[str, Any] = {"timestamp": latest}
         for report in poll:
             old = base.get(report["id"], {})
             part = {key: value for key, value in report.items() if key != "id" and old.get(key) != value}
@@ -120,19 +158,20 @@ def jitsi(polls, connection="PC_0"):
     return "\n".join(map(json.dumps, lines)) + "\n"
 
 
-def rtcstats3(polls, connection="PC_0"):
-    """A file of rtcstats, version 3: short names, removed objects, times as differences."""
-    from fairwave.dumps.rtcstats import MEMBER_CODES, TYPE_CODES
-
+def rtcstats3(polls: Polls, connection: str = "PC_0") -> str:
+    """A file of rtcstats, version 3: short names, numbers as ids, removed objects, times as differences."""
     codes = {name: str(code) for code, name in MEMBER_CODES.items()}
-    lines, base, numbers, before = [json.dumps({"fileFormat": 3, "userAgent": "Chrome/150"})], {}, {}, 0.0
-    lines.append(json.dumps(["create", connection, None, BEGIN_MS]))
+    lines: list[Any] = [{"fileFormat": 3, "userAgent": "Chrome/150"}, ["create", connection, None, BEGIN_MS]]
+    base: dict[str, dict[str, Any]] = {}
+    numbers: dict[str, str] = {}
     before = BEGIN_MS
     for poll in polls:
         latest = max(report["timestamp"] for report in poll)
-        delta = {"t": latest}
+        delta: dict[str, Any] = {"t": latest}
         for report in poll:
-            number = numbers.setdefault(report["id"], str(len(numbers)))
+            numbers.setdefault(report["id"], str(len(numbers)))
+        for report in poll:
+            number = numbers[report["id"]]
             old = base.get(number, {})
             part = {key: value for key, value in report.items() if key != "id" and old.get(key) != value}
             base[number] = report
@@ -140,11 +179,12 @@ def rtcstats3(polls, connection="PC_0"):
                 del part["timestamp"]
             if "type" in part:
                 part["type"] = TYPE_CODES.index(part["type"]) + 1
+            part = {key: numbers.get(one, one) if key.endswith("Id") else one for key, one in part.items()}
             if part:
                 delta[number] = {codes.get(key, key): value for key, value in part.items()}
         for gone in set(base) - {numbers[report["id"]] for report in poll}:
             delta[gone] = None
             del base[gone]
-        lines.append(json.dumps(["g", connection, delta, latest - before]))
+        lines.append(["g", connection, delta, latest - before])
         before = latest
-    return "RTCStatsDump\n" + "\n".join(lines) + "\n"
+    return "RTCStatsDump\n" + "\n".join(map(json.dumps, lines)) + "\n"
