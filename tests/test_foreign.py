@@ -415,6 +415,8 @@ OWN = {
         "fairwave.scenario.Scenario.plan", "fairwave.scenario.Scenario.to_dict", "fairwave_report.ways.ways",
     ),
     "part of fairwave's packages": (
+        "fairwave.cli.lab_page.serve_lab", "fairwave.cli.packaged_examples.copy_examples",
+        "fairwave.cli.packaged_examples.show_examples", "fairwave.packaged.summarise",
         "fairwave.glossary.terms", "fairwave.lab.link_from", "fairwave.layers.title", "fairwave.lab.opening_on",
         "fairwave.lab.widget.widget", "fairwave.lab.write", "fairwave.laws.skeletons._write",
         "fairwave.laws.skeletons._write_rust", "fairwave.provenance.commit", "fairwave.runs.keeping.engine",
@@ -423,6 +425,7 @@ OWN = {
         "fairwave_study.texts._read", "fairwave_study.texts.load_scenario", "fairwave_speech.recognise._disable_dither",
     ),
     "written by the same command": (
+        "fairwave.cli.guarding._copy_pictures",
         "fairwave.capturing.capture", "fairwave.live._run_in_process", "fairwave.live.baresip.Party.recording",
         "fairwave.live.host.main", "fairwave.live.kernel._asked", "fairwave.notebook.PageView._repr_html_",
         "fairwave_report.embedding._flac", "fairwave_report.embedding._picture", "fairwave_report.embedding.download",

@@ -216,7 +216,7 @@ def _guard(path: Path, slug: str, baseline: _Baseline, out: Path, options: Guard
     from fairwave.answers.markdown import GuardedScenario
     from fairwave.answers.verdict import judge_comparison
     from fairwave.ask.requiring import judge_results
-    from fairwave.cli.overlaying import choose_group, lay_over, list_differences
+    from fairwave.cli.overlaying import choose_group, lay_over, list_differences, read_saved_scenario
     from fairwave.cli.requiring import saved_baseline
 
     folder = out / slug
@@ -242,11 +242,7 @@ def _guard(path: Path, slug: str, baseline: _Baseline, out: Path, options: Guard
     wanted = _conditions(options.require, after) or _forbid_worse(found, group, options.relevance)
     required = judge_results(wanted, after, baseline=before, relevance=options.relevance)
     where = {BEFORE: baseline.path if baseline.kind == "runs" else runs / BEFORE, AFTER: runs / AFTER}
-    texts = {
-        side: (at / "scenario.toml").read_text(encoding="utf-8")
-        for side, at in where.items()
-        if (at / "scenario.toml").is_file()
-    }
+    texts = {side: text for side, at in where.items() if (text := read_saved_scenario(at))}
     page = _draw(whole, found, group, folder, str(path), texts, options)
     return GuardedScenario(
         str(path),

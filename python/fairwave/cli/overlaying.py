@@ -120,7 +120,7 @@ def compare_folders(words: Sequence[str], asked: Comparing, given: Sequence[str]
                 f"{one} would be replaced by its own comparison; give another folder with --out"
             )
     where = dict(zip(label_paths(folders), folders, strict=True))
-    scenarios = {label: text for label, one in where.items() if (text := _scenario(one))}
+    scenarios = {label: text for label, one in where.items() if (text := read_saved_scenario(one))}
 
     def saved(_: Keep | None) -> dict[str, Results]:
         found = {label: saved_runs(one) for label, one in where.items()}
@@ -497,7 +497,7 @@ def choose_group(results: Results, wanted: str | None) -> str:
     return str([*rated, *streams, *names][0])
 
 
-def _scenario(folder: Path) -> str:
+def read_saved_scenario(folder: Path) -> str:
     """The text of the scenario in a folder; empty if there is none."""
     try:
         return decode(read_bytes(folder / "scenario.toml", "scenario"), str(folder / "scenario.toml"))
