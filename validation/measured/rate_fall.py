@@ -8,8 +8,8 @@ BBR v3 forgets its largest rate after two cycles of probing. A cycle needs a wai
 at least four round trips. The full buffer makes a round trip a second or longer, so ProbeRTT, due every five
 seconds, ends each cycle before it is complete, and the samples of ProbeRTT do not count. If this is the
 reason, a longer interval of ProbeRTT or a smaller fall (a shorter queue) lets the flow adapt; the rows test
-both. The pseudocode of the draft (``CheckProbeRTT``, ``AdaptLongTermModel``) and version 3 in ``google/bbr``
-(``bbr_update_min_rtt``, ``bbr_adapt_upper_bounds``) have this interplay.
+both. The pseudocode of the draft of August 2026 (``CheckProbeRTT``, ``AdaptLongTermModel``) and version 3 in
+``google/bbr`` (``bbr_update_min_rtt``, ``bbr_adapt_upper_bounds``) have this interplay.
 """
 
 from __future__ import annotations
