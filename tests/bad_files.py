@@ -8,8 +8,9 @@ import random
 import struct
 from typing import TYPE_CHECKING
 
-from made_captures import ethernet, ip4, pcap, pcapng, rtp
+from made_captures import ethernet, ip4, ip6, pcap, pcapng, rtp, udp
 from made_lines import irtt_file, trip
+from made_streams import RTCP, STUN, Talk, every, merge
 from square import SQUARE, graph
 from validation.measured.made_dumps import counted, internals, jitsi, rtcstats3, sending, series
 
@@ -107,6 +108,22 @@ def dump(seconds: int = 20) -> dict[str, object]:
     return {"PeerConnections": {"1-1": {"stats": series}}, "UserAgent": "x"}
 
 
+def mixed() -> list[tuple[int, bytes]]:
+    """Two streams with RTCP, STUN and a call's signalling; with tags, fragments, a tunnel, and IPv6."""
+    sdp = b"v=0\r\nc=IN IP4 10.0.0.2\r\nm=audio 6000 RTP/AVP 111 97\r\n"
+    sdp += b"a=rtpmap:111 opus/48000\r\na=rtpmap:97 rtx/48000\r\na=fmtp:97 apt=111\r\n"
+    invite = udp(b"INVITE sip:b@10.0.0.2 SIP/2.0\r\n\r\n" + sdp, (5060, 5060))
+    others = [
+        (5, ethernet(ip4(invite))),
+        (7, ethernet(ip4(udp(bytes(1500))[:1000], ident=9, fragment=0x2000))),
+        (8, ethernet(ip4(bytes(508), ident=9, fragment=125), 0x8100)),
+        (9, ethernet(ip4(ip4(rtp(3)), 4))),
+        (11, ethernet(ip6(bytes((17, 0)) + bytes(6) + udp(b"abc"), 0))),
+    ]
+    talks = (Talk(count=40, kind=111, clock=48_000), Talk(count=30, kind=97, ssrc=9))
+    return merge(*(one.frames() for one in talks), every(90, RTCP, 8), every(200, STUN, 3), others)
+
+
 def right_files(kind: str, folder: Path) -> dict[str, bytes]:
     """Valid files that a command of this kind reads, by name."""
     if kind == "trace":
@@ -147,6 +164,7 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
             "c.pcap": pcap(folder / "c.pcap", frames).read_bytes(),
             "c.pcapng": pcapng(folder / "c.pcapng", frames, resolution=9).read_bytes(),
             "c.pcap.gz": gzip.compress(pcap(folder / "c.pcap", frames).read_bytes()),
+            "mixed.pcap": pcap(folder / "mixed.pcap", mixed()).read_bytes(),
         }
     if kind == "scenario":
         return {"s.toml": SCENARIO.encode(), "s.json": json.dumps(AS_JSON).encode(), "t.csv": CSV.encode()}
@@ -161,6 +179,7 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
         return {
             "net.graphml": (folder / "net.graphml").read_bytes(),
             "net.gml": (folder / "net.gml").read_bytes(),
+            "net.graphml.gz": gzip.compress((folder / "net.graphml").read_bytes()),
             "net.json": json.dumps(nx.node_link_data(net, edges="edges")).encode(),
             "demands.csv": b"from,to,demand\nA,B,3\nB,C,1.5\nD,A,2\n",
             "net.toml": SQUARE.encode(),

@@ -41,7 +41,8 @@ LINKS = {
     "pppoe": (bytes(12) + b"\x88\x64" + SESSION + b"\0\x21" + IP, 1),
     "pppoe in a vlan": (bytes(12) + b"\x81\0\0\5\x88\x64" + SESSION + b"\0\x21" + IP, 1),
     "mpls": (bytes(12) + b"\x88\x47" + b"\0\1\0\x40\0\2\1\x40" + IP, 1),
-    "mpls with a pseudowire": (bytes(12) + b"\x88\x47" + b"\0\2\1\x40" + bytes(4) + ethernet(IP), 1),
+    "mpls with a pseudowire": (bytes(12) + b"\x88\x47" + b"\0\2\1\x40" + ethernet(IP), 1),
+    "mpls with a pseudowire and a control word": (bytes(12) + b"\x88\x47" + b"\0\2\1\x40" + bytes(4) + ethernet(IP), 1),
     "raw": (IP, 101), "raw of BSD": (IP, 12), "raw of OpenBSD": (IP, 14), "ipv4": (IP, 228),
     "null": (struct.pack("<I", 2) + IP, 0), "loop": (struct.pack(">I", 2) + IP, 108),
     "cooked": (bytes(14) + b"\x08\0" + IP, 113),
@@ -237,3 +238,29 @@ def test_hosts_that_talk_in_a_circle_still_have_two_directions_each(tmp_path):
 
 def test_pcapng_of_one_interface_is_as_before(tmp_path):
     assert captures.read(pcapng(tmp_path / "a", CALL, resolution=9)).streams[0].packets == 50
+
+
+def test_a_packet_on_two_interfaces_counts_once_and_a_duplicate_twice(tmp_path):
+    data = section("<") + interface(1, "<") + interface(1, "<")
+    for number in range(20):
+        at = START + 20_000_000 * number
+        for place in (0, 1) if number != 7 else (0, 0, 1, 1):
+            data += enhanced(place, at + 100_000 * place, ethernet(ip4(rtp(number))), "<")
+    (tmp_path / "a").write_bytes(data)
+    capture = captures.read(tmp_path / "a")
+    assert (capture.streams[0].packets, capture.streams[0].duplicates) == (21, 1)
+    assert capture.notes.sentences() == ["21 packets were captured on two interfaces: the first copy counts."]
+
+
+def test_a_forwarded_packet_in_a_capture_of_any_counts_once(tmp_path):
+    frames = [
+        (
+            20_000_000 * number + 50_000 * kind,
+            struct.pack(">H", kind) + bytes(12) + b"\x08\0" + ip4(rtp(number)),
+        )
+        for number in range(20)
+        for kind in (0, 4)
+    ]
+    capture = captures.read(pcap(tmp_path / "a", frames, link=113))
+    assert (capture.streams[0].packets, capture.streams[0].duplicates) == (20, 0)
+    assert capture.notes.copies == 20

@@ -109,6 +109,7 @@ def _is_scenario(data: bytes) -> object:
 
 CAPTURES = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a",
+    b"\xa1\xb2\xcd\x34", b"\x34\xcd\xb2\xa1",
 )  # fmt: skip
 FIT = "`fairwave fit {0}` finds the network behind it"
 TRACE = "`fairwave trace {0}` shows it"
@@ -276,6 +277,13 @@ def described(
                 and program == "gunzip"
             ):
                 return ""
+            if (
+                inner is not None
+                and inner.name in accepted
+                and inner.name != "scenario"
+                and program == "gunzip"
+            ):
+                return ""  # readers unpack gzip: their error is about the contents
             if inner is None or inner.name in accepted or inner.name == "scenario":
                 return (
                     f"{name} is compressed; unpack it first, for example with `{program} {shlex.quote(name)}`"

@@ -38,12 +38,12 @@ FORMATS = {".graphml": "GraphML", ".xml": "GraphML", ".gml": "GML", ".json": "no
 
 @gated("topology", ScenarioError)
 def from_file(path: Path, place: str) -> nx.Graph:
-    """Reads the graph in a file; a multigraph if the file has parallel edges.
+    """Reads the graph in a file, perhaps compressed with gzip; a multigraph if the file has parallel edges.
 
     Raises:
         fairwave.ScenarioError: The file does not exist, is too large, or contains no graph.
     """
-    kind = FORMATS.get(path.suffix.lower())
+    kind = FORMATS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     known = ", ".join(FORMATS)
     if kind is None:
         raise error(

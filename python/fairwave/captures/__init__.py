@@ -6,8 +6,9 @@
 
 from fairwave.captures.capture import Capture, FlowSummary, describe_emptiness, read
 from fairwave.captures.files import CaptureError, is_capture
+from fairwave.captures.flow import ICMP, TCP, UDP, Flow, Packet, name_address
 from fairwave.captures.notes import Notes
-from fairwave.captures.packets import ICMP, TCP, UDP, Flow, Packet, name_address, packets
+from fairwave.captures.packets import packets
 from fairwave.captures.payload_types import Description, PayloadFormat, read_description
 from fairwave.captures.sources import FlowContents, SourceCollector
 from fairwave.captures.streams import Pause, Stream

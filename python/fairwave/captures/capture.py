@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairwave.captures.files import CaptureError
+from fairwave.captures.flow import TCP, UDP, Flow
 from fairwave.captures.notes import Notes
-from fairwave.captures.packets import TCP, UDP, Flow, packets
+from fairwave.captures.packets import packets
 from fairwave.captures.sides import Crossing, find_reverse
 from fairwave.captures.sources import FlowContents, SourceCollector
 from fairwave.foreign import check_items, gated

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LONGEST = 1 << 24
 """Largest plausible length of a record or block in bytes. A larger length means that the file is damaged."""
 
-Record = tuple[int, int, int, bytes]
-"""Time in ns since 1970, link type, original length, captured bytes."""
+Record = tuple[int, int, int, bytes, int]
+"""Time in ns since 1970, link type, original length, captured bytes, and the interface; -1 if it is the only one."""
 
 
 class CaptureError(ForeignFileError):
@@ -86,7 +86,7 @@ def _read_pcap(file: BinaryIO, magic: bytes, name: str, notes: Notes) -> Iterato
             notes.cut_off = at
             return
         at += size + captured
-        yield seconds * 1_000_000_000 + fraction * unit, link, original, data
+        yield seconds * 1_000_000_000 + fraction * unit, link, original, data, -1
 
 
 def _describe_damage(name: str, at: int, length: int) -> str:
@@ -124,7 +124,8 @@ def _read_pcapng(file: BinaryIO, magic: bytes, name: str, notes: Notes) -> Itera
                     f"{name}: the packet at byte {at} is of interface {number}, which is not described"
                 )
             link, mul, div, offset = interfaces[number]
-            yield (high << 32 | low) * mul // div + offset, link, original, body[20 : 20 + captured]
+            at_ns = (high << 32 | low) * mul // div + offset
+            yield at_ns, link, original, body[20 : 20 + captured], number if len(interfaces) > 1 else -1
         elif kind == _SIMPLE:
             raise CaptureError(
                 f"{name}: the packet at byte {at} has no time (a simple packet block), so replay cannot know when "

@@ -59,8 +59,9 @@ def _find_below_labels(data: bytes, at: int) -> Place:
             version = data[at] >> 4
             if version in (4, 6):
                 return at, ""
-            # A control word (RFC 4385 §3) before a frame of Ethernet.
-            return find_ethernet(data, at + 4) if version == 0 else find_ethernet(data, at)
+            # A frame of Ethernet, behind a control word (RFC 4385 §3) or not: addresses may begin with 0 too.
+            behind = find_ethernet(data, at + 4) if version == 0 else (-1, "")
+            return behind if behind[0] >= 0 else find_ethernet(data, at)
     return -1, SHORT
 
 

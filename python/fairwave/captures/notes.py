@@ -19,6 +19,7 @@ class Notes:
         shortened: Packets with only the beginning in the capture.
         headless: Packets with incomplete headers; they are left out.
         aggregates: Frames of Wi-Fi with several packets each (A-MSDU).
+        copies: Packets left out because another interface has shown them before.
         backward: Packets with an earlier time than the packet before.
         back_s: Largest backward step, in seconds.
         unread_links: Packets of interfaces with an unsupported link type, by the type's number.
@@ -35,6 +36,7 @@ class Notes:
     shortened: int = 0
     headless: int = 0
     aggregates: int = 0
+    copies: int = 0
     backward: int = 0
     back_s: float = 0.0
     unread_links: Counter[int] = field(default_factory=Counter)
@@ -84,6 +86,10 @@ class Notes:
             self.aggregates,
             f"{_count(self.aggregates, 'frame of Wi-Fi carries', 'frames of Wi-Fi carry')} several packets "
             "(A-MSDU): each packet counts.",
+        )
+        add(
+            self.copies,
+            f"{_count(self.copies, 'packet was', 'packets were')} captured on two interfaces: the first copy counts.",
         )
         add(
             tunnels,

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import io
 import math
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
 
+from fairwave.captures.copies import COOKED, CopyFilter
 from fairwave.captures.files import CaptureError, describe_unread, read_records
+from fairwave.captures.flow import UDP, WITH_PORTS, Flow, Packet
 from fairwave.captures.links import AGGREGATE, LINKS, SHORT, find_in_tunnel, split_aggregate
 from fairwave.foreign import GZIP, KINDS, UnpackedFile, check_span, reach
 
@@ -32,78 +33,9 @@ MOST_TUNNELS = 4
 BACKWARD_NS = 60 * 10**9
 """Largest backward step of the clock, in ns. After a larger step, nothing shows which times are right."""
 
-UDP, TCP, ICMP, ICMP6 = 17, 6, 1, 58
-PROTOCOLS = {UDP: "udp", TCP: "tcp", ICMP: "icmp", ICMP6: "icmp6", 132: "sctp", 50: "esp", 47: "gre"}
-
-_WITH_PORTS = frozenset({UDP, TCP, 132})
 _TUNNELS = frozenset({4, 41, 47})
 _EXTENSIONS = frozenset({0, 43, 60, 135})
 _FRAGMENT, _AUTHENTICATION = 44, 51
-
-
-class Flow(NamedTuple):
-    """Common fields of the packets of one flow: a five-tuple, which has a direction.
-
-    Attributes:
-        protocol: Number of the protocol above IP.
-        source: Address of the sender, 4 or 16 bytes.
-        source_port: Port of the sender; 0 if the protocol has no ports.
-        destination: Address of the receiver.
-        destination_port: Port of the receiver.
-    """
-
-    protocol: int
-    source: bytes
-    source_port: int
-    destination: bytes
-    destination_port: int
-
-    @property
-    def name(self) -> str:
-        """Readable form: `udp 10.0.0.1:5004 > 10.0.0.2:6000`."""
-        kind = PROTOCOLS.get(self.protocol, f"ip{self.protocol}")
-        source, destination = (
-            _name_end(address, port, self.protocol in _WITH_PORTS)
-            for address, port in ((self.source, self.source_port), (self.destination, self.destination_port))
-        )
-        return f"{kind} {source} > {destination}"
-
-    @property
-    def back(self) -> Flow:
-        """The flow in the other direction."""
-        return Flow(self.protocol, self.destination, self.destination_port, self.source, self.source_port)
-
-
-def _name_end(address: bytes, port: int, has_port: bool) -> str:
-    text = name_address(address)
-    if not has_port:
-        return text
-    return f"{text}:{port}" if len(address) == 4 else f"[{text}]:{port}"
-
-
-def name_address(address: bytes) -> str:
-    """Returns an address as text."""
-    return socket.inet_ntop(socket.AF_INET if len(address) == 4 else socket.AF_INET6, address)
-
-
-class Packet(NamedTuple):
-    """One packet of IP.
-
-    Attributes:
-        at_ns: Capture time, in nanoseconds since 1970.
-        flow: Flow of the packet.
-        length: Bytes of IP, header included.
-        header: Bytes of the fixed IP header: 20 or 40.
-        data: Captured bytes above the IP headers; empty for later fragments.
-        above: Bytes above IP in the original packet.
-    """
-
-    at_ns: int
-    flow: Flow
-    length: int
-    header: int
-    data: bytes
-    above: int
 
 
 def _open(path: str | Path, kind: str) -> tuple[BinaryIO, BinaryIO, UnpackedFile | None]:
@@ -182,8 +114,8 @@ def packets(
     size = Path(path).stat().st_size
     with file:
         reach(lambda: f"packet {notes.packets + 1}")
-        clock, parser = _CaptureClock(path, kind, notes), _Parser(notes)
-        for when_ns, link, original, data in read_records(contents, str(path), notes):
+        clock, parser, copies = _CaptureClock(path, kind, notes), _Parser(notes), CopyFilter(notes)
+        for when_ns, link, original, data, interface in read_records(contents, str(path), notes):
             notes.packets += 1
             if progress is not None and not notes.packets & 0xFFFF:
                 progress(file.tell(), size)
@@ -191,10 +123,12 @@ def packets(
             if len(data) < original:
                 notes.shortened += 1
             plain = parser.parse_plain(at_ns, data) if link == 1 else None
-            if plain is not None:
-                yield plain
+            found = parser.parse_frame(at_ns, link, original, data) if plain is None else (plain,)
+            if interface < 0 and link not in COOKED:
+                yield from found
             else:
-                yield from parser.parse_frame(at_ns, link, original, data)
+                place = interface, COOKED[link](data) if link in COOKED else b""
+                yield from (one for one in found if not copies.is_copy(one, place))
         if unpacked is not None and unpacked.is_cut and notes.cut_off is None:
             notes.cut_off = file.tell()
         if notes.unread_links and notes.unread_links.total() == notes.packets:
@@ -336,7 +270,7 @@ class _Parser:
                 yield from self._parse_ip(at_ns, data, inner, left - (inner - at), depth + 1)
                 return
         ports = 0, 0
-        if ip.protocol in _WITH_PORTS and len(data) >= begin + 4:
+        if ip.protocol in WITH_PORTS and len(data) >= begin + 4:
             ports = data[begin] << 8 | data[begin + 1], data[begin + 2] << 8 | data[begin + 3]
         flow = Flow(ip.protocol, ip.source, ports[0], ip.destination, ports[1])
         if ip.more:

@@ -12,7 +12,7 @@ from fairwave.captures.files import CaptureError
 from fairwave.foreign import decode, gated, read_bytes
 
 if TYPE_CHECKING:
-    from fairwave.captures.packets import Flow
+    from fairwave.captures.flow import Flow
 
 
 @dataclass(frozen=True)

@@ -58,17 +58,17 @@ class Candidate(NamedTuple):
 
 def assign_roles(candidates: list[Candidate], known: Description) -> None:
     """Gives the streams between two hosts, in one direction, their roles and the repaired streams."""
-    open_ones = [one for one in candidates if not _assign_by_description(one, candidates, known)]
-    if len(open_ones) > MOST_COMPARED:
-        open_ones = sorted(open_ones, key=lambda one: -len(one.records))[:MOST_COMPARED]
-    for one in open_ones:
-        for other in candidates:
-            if other.stream.role != "media" or other.stream is one.stream:
+    largest = sorted(candidates, key=lambda one: -len(one.records))[:MOST_COMPARED]
+    undescribed = [one for one in candidates if not _assign_by_description(one, largest, known)]
+    if len(undescribed) > MOST_COMPARED:
+        undescribed = sorted(undescribed, key=lambda one: -len(one.records))[:MOST_COMPARED]
+    for one in undescribed:
+        for other in largest:
+            if other.stream.role != "media" or one.stream.role != "media" or other.stream is one.stream:
                 continue
             role = _compare(one, other)
             if role is not None:
                 one.stream.role, one.stream.repairs = role, other.stream.ssrc
-                break
 
 
 def _assign_by_description(one: Candidate, candidates: list[Candidate], known: Description) -> bool:

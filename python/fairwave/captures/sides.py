@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from fairwave.captures.packets import Flow
+    from fairwave.captures.flow import Flow
 
 End = tuple[bytes, int]
 """A host, or a port of one if a host sends to itself."""

@@ -23,8 +23,8 @@ from fairwave.foreign import ForeignFileError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from fairwave.captures.flow import Flow
     from fairwave.captures.notes import Notes
-    from fairwave.captures.packets import Flow
 
 LEAST_PACKETS = 10
 """A source of fewer packets does not count."""

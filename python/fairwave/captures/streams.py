@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fairwave.captures.packets import Flow
+    from fairwave.captures.flow import Flow
     from fairwave.captures.payload_types import PayloadFormat
 
     Numbers = NDArray[np.integer]
