@@ -1,4 +1,4 @@
-"""Installs a wheel into an empty environment and uses it: a run, a comparison in CI's form, and the golden digests.
+"""Installs a wheel into an empty environment and uses it: run, demo, lab, guard, and the golden digests.
 
 `python packaging/smoke.py` takes the wheel for this system from `out/wheels`, `--build` first builds one there, and
 `--wheels FOLDER` names another folder. It needs Python alone, so that it runs on Linux, macOS and Windows.
@@ -60,14 +60,17 @@ def main() -> None:
         own = [python, "-m", "pip", "install", *quiet, "--no-index", "--no-deps", "--find-links"]
         call([*own, str(given.wheels), "fairwave"], folder)
         call([python, "-m", "pip", "install", *quiet, "fairwave"], folder)
-        scenario = folder / "home.toml"
-        scenario.write_bytes((ROOT / "examples" / "home-call.toml").read_bytes())
-        worse = folder / "worse.toml"
-        worse.write_text(scenario.read_text(encoding="utf-8").replace("5 Mb/s", "2 Mb/s"), encoding="utf-8")
         print(call([fairwave, "--version"], folder).strip())
-        answer = call([fairwave, "run", "home.toml", "--json"], folder, is_first_answer=True)
+        answer = call([fairwave, "run", "home-call", "--json"], folder, is_first_answer=True)
         print("       ", json.loads(answer)["verdict"][0])
-        words = ["guard", "worse.toml", "--baseline", "home.toml", "-n", "3", "--set", "duration=20 s"]
+        call([fairwave, "demo"], folder)
+        if not given.build:  # a wheel that pip builds has no page of the lab
+            call([fairwave, "lab", "home-call", "--out", "lab.html"], folder)
+        call([python, "-m", "pip", "install", *quiet, "fairwave[report]"], folder)
+        worse = (ROOT / "examples" / "home-call.toml").read_text(encoding="utf-8").replace("5 Mb/s", "2 Mb/s")
+        (folder / "worse.toml").write_text(worse, encoding="utf-8")
+        old = str(ROOT / "examples" / "home-call.toml")
+        words = ["guard", "worse.toml", "--baseline", old, "-n", "3", "--set", "duration=20 s"]
         call([fairwave, *words], folder, allowed=(3,))
         if "A call gets worse" not in (folder / "out" / "guard" / "guard.md").read_text(encoding="utf-8"):
             sys.exit("guard did not report the worse call")

@@ -115,6 +115,7 @@ def _value(cell):
         (("evaluate", "tcp/cubic"), "studies"),
         (("run", CALL, "--out", "out", "--speech", "speech.wav"), "report"),
         (("compare", CALL, "--over", "udp,rap", "--playout", "neteq"), "report"),
+        (("guard", CALL, "--baseline", CALL), "report"),
         (("run", CALL, "--cluster", "tcp://127.0.0.1:8786"), "cluster"),
     ],
 )

@@ -6,7 +6,7 @@ class Fairwave < Formula
   desc "Laboratory for real-time voice and video over best-effort networks"
   homepage "https://github.com/fairwave/fairwave"
   url "https://github.com/fairwave/fairwave.git", tag: "v0.1.0"
-  license any_of: ["MIT", "Apache-2.0"]
+  license all_of: [{ any_of: ["MIT", "Apache-2.0"] }, "OFL-1.1"]
   head "https://github.com/fairwave/fairwave.git", branch: "main"
 
   depends_on "rust" => :build
@@ -20,17 +20,7 @@ class Fairwave < Formula
   end
 
   test do
-    (testpath/"call.toml").write <<~TOML
-      name = "call"
-      duration = "5 s"
-      topology = { preset = "dumbbell", bottleneck = { rate = "1 Mb/s", delay = "20 ms" } }
-
-      [[flow]]
-      name = "voice"
-      transport = "udp"
-      traffic = "voice"
-    TOML
-    assert_match "good", shell_output("#{bin}/fairwave run call.toml")
+    assert_match "The call is", shell_output("#{bin}/fairwave run home-call")
     assert_match version.to_s, shell_output("#{bin}/fairwave --version")
   end
 end

@@ -111,12 +111,18 @@ def guard_scenarios(options: GuardOptions) -> None:
 
     Raises:
         BadInputError: A scenario, the baseline or a requirement cannot be used.
+        fairwave.extras.MissingExtraError: A package of the extra `report` is missing.
         typer.Exit: A call gets worse (3), that is undecided (4), or a run failed (its status).
     """
     from fairwave.ask.requiring import overall, write_suites
     from fairwave.cli.overlaying import label_paths
+    from fairwave.extras import MissingExtraError, install, is_there
     from fairwave.folders import claimed
 
+    if not is_there("pyarrow"):
+        raise MissingExtraError(
+            f"fairwave guard keeps runs as Parquet, which needs the package 'pyarrow'; {install('report')}"
+        )
     paths = _read_paths(options.scenarios)
     names = label_paths(paths)
     if options.junit is not None and options.junit.is_dir():
