@@ -157,6 +157,27 @@ def link_rust(app: Any, name: str, source: list[str]) -> None:
         )
 
 
+def add_navigation(_: Any, name: str, source: list[str]) -> None:
+    """Makes the sidebar of the start page's lists: each page once, under the first heading with a link to it."""
+    if name != root_doc:
+        return
+    seen: set[str] = set()
+    sections = re.split(r"^## (.+)$", source[0], flags=re.M)[1:]
+    for heading, text in zip(sections[::2], sections[1::2], strict=True):
+        links = re.findall(r"\[([^\]]+)\]\(([^)#:]+)\.md\)", text)
+        entries = [f"{title(label)} <{page}>" for label, page in links if page not in seen]
+        seen.update(page for _, page in links)
+        if entries:
+            tree = "\n".join(["```{toctree}", ":hidden:", f":caption: {heading}", "", *entries, "```"])
+            source[0] += f"\n{tree}\n"
+
+
+def title(label: str) -> str:
+    """Returns the text of a link as a title of the sidebar: `live runs` as `Live runs`, but `ns-2` as it is."""
+    words = " ".join(label.split())
+    return words if words.startswith("ns-") else words[0].upper() + words[1:]
+
+
 def link_results(app: Any, name: str, source: list[str]) -> None:
     """Adds links to rendered pages: to all from the start page, to its own from a page that reports findings."""
     there = {
@@ -176,7 +197,7 @@ def setup(app: Any) -> None:
     """Called by Sphinx. The theme makes its navigation at a lower priority number, so before."""
     app.add_config_value("lab_page", "", "env", str)
     app.add_config_value("rust_page", "", "env", str)
-    for change in (link_results, embed_lab, index_terms, link_rust, link_names):
+    for change in (add_navigation, link_results, embed_lab, index_terms, link_rust, link_names):
         app.connect("source-read", change)
     app.connect("doctree-read", leave_builtins)
     app.connect("autodoc-process-docstring", mark_examples, priority=400)

@@ -75,6 +75,19 @@ def test_a_page_embeds_the_lab_or_explains_how_to_build_it(conf, page):
         assert ("figures/lab.png" in source[0]) == (not lab_page)
 
 
+def test_the_sidebar_follows_the_lists_of_the_start_page(conf):
+    source = [(ROOT / "docs" / "index.md").read_text(encoding="utf-8")]
+    conf["add_navigation"](None, "docs/index", source)
+    captions = re.findall(r"^:caption: (.+)$", source[0], re.M)
+    assert captions == ["Ten minutes", "Learn", "Do", "Look up", "Studies", "Validation", "Project"]
+    entries = re.findall(r"^(.+) <(\S+)>$", source[0], re.M)
+    assert len({label for label, _ in entries}) == len({page for _, page in entries}) == len(entries)
+    pages = {
+        page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in (ROOT / "docs").rglob("*.md")
+    }
+    assert pages - {page for _, page in entries} == {"index"}
+
+
 def test_every_public_name_of_the_package_is_on_its_page_and_has_a_description():
     public = {f"fairwave.{name}" for name in fairwave.__all__ if name != "__version__"}
     assert sorted(public - set(DESCRIBED)) == []

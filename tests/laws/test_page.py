@@ -23,13 +23,12 @@ def remove_custom_measures():
 
 def test_every_block_of_the_page_runs(capsys):
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= 6
+    assert len(blocks) >= 5
     names = {}
     for number, block in enumerate(blocks):
         exec(compile(block, f"{PAGE.name}, block {number + 1}", "exec"), names)
         assert "─" in capsys.readouterr().out or number == 0
-    lossy, links = names["lossy"], names["links"]
-    assert 1 < lossy.run().measured("packet-loss").interval().mean < 4
+    links = names["links"]
     bottleneck = links.filter(links["link"] == "r1>r2")
     assert 0 < bottleneck["mean_wait_s"][0] < 0.032
     assert names["waits"].frame["value"].null_count() == 0
@@ -56,8 +55,10 @@ def test_the_example_that_help_shows_runs(family):
         flow["transport"] = value
     text.append("bottleneck = { " + ", ".join(f"{one} = {what}" for one, what in bottleneck.items()) + " }")
     text += ["[[flow]]", 'name = "flow"', *(f"{one} = {what}" for one, what in flow.items())]
-    (row,) = fw.load("\n".join(text)).run().flows.to_pylist()
+    results = fw.load("\n".join(text)).run()
+    (row,) = results.flows.to_pylist()
     assert row["payload_received"] > 0
+    assert family != "LossModel" or 0 < results.measured("packet-loss").interval().mean < 20
 
 
 def test_help_of_the_package_tells_of_laws():
