@@ -55,6 +55,12 @@ LINKS = {
     "radiotap": (wifi(0x08, 1, contents=SNAP + IP), 127),
     "radiotap, quality of service": (wifi(0x88, 2, header=26, contents=SNAP + IP), 127),
     "radiotap, four addresses": (wifi(0x88, 3, header=32, contents=SNAP + IP), 127),
+    "radiotap with a time stamp and padding": (
+        struct.pack("<BBHIQB3x", 0, 0, 20, 3, 1, 0x20) + wifi(0x88, 2, header=28, contents=SNAP + IP)[8:], 127,
+    ),
+    "radiotap with further fields": (
+        struct.pack("<BBHIIB3x", 0, 0, 16, 0x80000002, 0, 0) + wifi(0x08, 1, contents=SNAP + IP)[8:], 127,
+    ),
     "ip in ip": (ethernet(ip4(IP, 4, ends=(B, A))), 1),
     "gre": (ethernet(gre(0x0800, IP)), 1),
     "gre with key": (ethernet(gre(0x0800, IP, 0x20, bytes(4))), 1),
@@ -111,6 +117,10 @@ def test_everything_that_is_left_out_is_counted_by_its_name(tmp_path):
         (wifi(0x08, 0x41, contents=SNAP + IP), "1 encrypted Wi-Fi"),
         (wifi(0x80, 0, contents=bytes(20)), "1 Wi-Fi management"),
         (RADIOTAP + b"\xd4\0" + bytes(8), "1 Wi-Fi control"),
+        (
+            struct.pack("<BBHIB", 0, 0, 9, 2, 0x50) + wifi(0x08, 1, contents=SNAP + IP)[8:],
+            "1 Wi-Fi with a wrong checksum",
+        ),
         (wifi(0x48, 1), "1 Wi-Fi data without contents"),
     ],
 )

@@ -348,3 +348,20 @@ def test_a_bomb_is_refused_in_one_sentence(tmp_path):
     with pytest.raises(captures.CaptureError, match="unpacks to more than 300 times its size") as found:
         captures.read(tmp_path / "bomb.gz")
     assert len(str(found.value).splitlines()) == 1
+
+
+def test_a_fit_sends_repairs_and_reports_next_to_the_media(tmp_path):
+    from fairwave.fitting.observing import observed
+    from fairwave.fitting.packet_arrays import read
+
+    frames, sent = repaired()
+    repairs = [
+        (at, frame(packet(place, stamp, 9, 97, struct.pack(">H", number) + body)))
+        for place, (at, number, stamp, body) in enumerate(sent)
+    ]
+    seen = observed(read(pcap(tmp_path / "a.pcap", merge(frames, repairs, every(100, RTCP, 90)))), B)
+    ((_, (video,)),) = seen.calls
+    (rest,) = seen.others
+    assert (video.clock, int(video.lost.sum())) == (90_000, 30)
+    assert len(rest.at_s) == len(repairs) + 90
+    assert len(seen.at_s) == len(frames) + len(rest.at_s)

@@ -120,12 +120,28 @@ def _find_loopback(data: bytes) -> Place:
 
 
 def _find_radiotap(data: bytes) -> Place:
-    if len(data) < 4:
+    """Skips the header of radiotap. Its flags tell frames with errors, and frames with padding behind their header."""
+    if len(data) < 8:
         return -1, SHORT
-    return _find_wifi(data, data[2] | data[3] << 8)
+    begin, flags = data[2] | data[3] << 8, _read_radiotap_flags(data)
+    if flags & 0x40:
+        return -1, "Wi-Fi with a wrong checksum"
+    return _find_wifi(data, begin, is_padded=bool(flags & 0x20))
 
 
-def _find_wifi(data: bytes, at: int = 0) -> Place:
+def _read_radiotap_flags(data: bytes) -> int:
+    """Returns the field *flags* of radiotap; 0 if it has none. The time stamp alone precedes it, aligned to 8 bytes."""
+    at, fields = 8, data[4]
+    while data[at - 1] & 0x80 and len(data) >= at + 4:
+        at += 4
+    if not fields & 2:
+        return 0
+    if fields & 1:
+        at += -at % 8 + 8
+    return data[at] if len(data) > at else 0
+
+
+def _find_wifi(data: bytes, at: int = 0, *, is_padded: bool = False) -> Place:
     """Reads the header of a frame of Wi-Fi (IEEE 802.11-2020 §9.2.4): data frames alone carry packets."""
     if len(data) < at + 24:
         return -1, "Wi-Fi control" if len(data) > at and data[at] & 0x0C == 4 else SHORT
@@ -133,10 +149,8 @@ def _find_wifi(data: bytes, at: int = 0) -> Place:
     kind, subtype = control >> 2 & 3, control >> 4
     if kind != 2:
         return -1, ("Wi-Fi management", "Wi-Fi control", "", "Wi-Fi extension")[kind]
-    if subtype & 4:
-        return -1, "Wi-Fi data without contents"
-    if flags & 0x40:
-        return -1, "encrypted Wi-Fi"
+    if subtype & 4 or flags & 0x40:
+        return -1, "Wi-Fi data without contents" if subtype & 4 else "encrypted Wi-Fi"
     header = 24 + 6 * (flags & 3 == 3)
     is_aggregate = False
     if subtype & 8:
@@ -144,7 +158,7 @@ def _find_wifi(data: bytes, at: int = 0) -> Place:
             return -1, SHORT
         is_aggregate = bool(data[at + header] & 0x80)
         header += 2 + 4 * (flags >> 7)
-    at += header
+    at += header + (-header % 4 if is_padded else 0)
     return (at, AGGREGATE) if is_aggregate else _find_by_type(data, at, 0)
 
 

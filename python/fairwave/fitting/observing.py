@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.captures import CaptureError, Flow
-from fairwave.fitting.packet_arrays import FlowPackets, Numbered, delay_samples, round_trips, streams
+from fairwave.fitting.packet_arrays import (
+    FlowPackets,
+    Numbered,
+    delay_samples,
+    find_rest,
+    round_trips,
+    streams,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,6 +146,9 @@ def observed(seen: CapturedFlows, host: bytes | None = None) -> Observed:
     for one in sorted(toward, key=lambda one: -one.ip_bytes):
         if one.kind == "rtp" and (several := streams(one)):
             calls.append((one, several))
+            rest = find_rest(one, several)
+            if rest is not None:
+                others.append(rest)
         elif one.kind == "tcp":
             transfers.append(_transfer(one, seen.flows.get(_back(one.flow))))
         elif one.kind != "ack":

@@ -61,6 +61,8 @@ class FlowPackets:
         echoes: TCP TSecr of each packet; -1 for none.
         payloads: Bytes above the UDP or TCP header.
         streams: Streams of RTP in the flow, media first.
+        loose_s: Capture times of the datagrams that belong to no stream, such as RTCP and STUN.
+        loose_sizes: Bytes of IP of these.
         opened_s: Capture time of the SYN; None if the connection is older than the capture.
     """
 
@@ -72,6 +74,8 @@ class FlowPackets:
     echoes: array[int] = field(default_factory=lambda: array("q"))
     payloads: array[int] = field(default_factory=lambda: array("l"))
     streams: list[Stream] = field(default_factory=list)
+    loose_s: array[float] = field(default_factory=lambda: array("d"))
+    loose_sizes: array[int] = field(default_factory=lambda: array("l"))
     opened_s: float | None = None
 
     @property
@@ -144,8 +148,7 @@ def read(
             begin = at_ns
         last = at_ns
         check_items(notes.packets, str(path), "fitted capture")
-        if flow.protocol == UDP and data:
-            collector.add(at_ns, flow, length, data, above)
+        is_rtp = flow.protocol == UDP and bool(data) and collector.add(at_ns, flow, length, data, above)
         if SIGNALLING & {flow.source_port, flow.destination_port}:
             if flow.protocol == TCP and len(data) >= 20:
                 collector.add_message(data[(data[12] >> 4) * 4 :])
@@ -165,6 +168,9 @@ def read(
         one.at_s.append((at_ns - begin) / 1e9)
         one.sizes.append(length or header + above)
         one.payloads.append(payload)
+        if flow.protocol == UDP and not is_rtp:
+            one.loose_s.append((at_ns - begin) / 1e9)
+            one.loose_sizes.append(length)
         if flow.protocol == TCP:
             one.numbers.append(number)
             one.stamps.append(stamp)
@@ -174,6 +180,8 @@ def read(
     for flow, contents in collector.finish(begin).items():
         if flow in found:
             found[flow].streams = contents.streams
+            found[flow].loose_s.extend((at_ns - begin) / 1e9 for at_ns in contents.rest_at_ns)
+            found[flow].loose_sizes.extend(contents.rest_sizes)
     return CapturedFlows(str(path), found, (last - begin) / 1e9, notes.sentences())
 
 
@@ -229,6 +237,20 @@ def streams(one: FlowPackets) -> list[Numbered]:
             if numbered is not None:
                 found.append(numbered)
     return sorted(found, key=lambda stream: (stream.size, stream.ssrc))
+
+
+def find_rest(one: FlowPackets, several: list[Numbered]) -> FlowPackets | None:
+    """Returns the packets of a flow apart from these streams, such as repairs and RTCP; None if there are few."""
+    used = {(stream.ssrc, stream.clock) for stream in several}
+    others = [
+        stream for stream in one.streams if (stream.ssrc, stream.clock) not in used or stream.role != "media"
+    ]
+    at = np.concatenate([np.asarray(one.loose_s), *((each.at_ns - each.begin_ns) / 1e9 for each in others)])
+    sizes = np.concatenate([np.asarray(one.loose_sizes, np.int64), *(each.sizes for each in others)])
+    if len(at) < 2:
+        return None
+    order = np.argsort(at, kind="stable")
+    return FlowPackets(one.flow, array("d", at[order]), array("l", sizes[order].tolist()))
 
 
 def _number(stream: Stream) -> Numbered | None:
