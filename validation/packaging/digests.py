@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
+import sysconfig
 from pathlib import Path
 
 
@@ -42,7 +42,7 @@ def main() -> int:
     found = make_digests(folder, golden)
     import fairwave
 
-    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    system = f"{sysconfig.get_platform()}, Python {sys.version.split()[0]}"
     count = sum(len(each) for each in golden.values())
     other = [name for name in golden if found[name] != golden[name]]
     print(

@@ -19,6 +19,8 @@ def main() -> None:
     try:
         # NumPy's linear algebra starts a thread per core, which takes longer than a small run. Fairwave rarely uses it.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if sys.platform == "win32":
+            _write_utf8()
         _main()
     except KeyboardInterrupt:  # before the command started, or while it stopped
         from fairwave.cli.console import complain
@@ -35,6 +37,15 @@ def main() -> None:
             f"there is not enough memory; make fewer runs at once, record less, or use --threads 1; {_kept()}"
         )
         sys.exit(FAILED)
+
+
+def _write_utf8() -> None:
+    """Writes files and pipes in UTF-8: the code page of Windows lacks characters of tables. Its terminal has all."""
+    import io
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8")
 
 
 NO_MEMORY = (
