@@ -411,7 +411,7 @@ FIRST = {
     "pattern": ["calls.toml"], "trace": ["calls.toml"], "new": ["controller", "mine"], "schema": [],
     "network": ["calls.toml"], "bundle": ["out"], "repeat": ["night.pcap"],
     "guard": ["nothing", "--baseline", "calls.toml"],
-    "rfc8867": ["nothing"],
+    "rfc8867": ["nothing"], "demo": [], "examples": [],
     "fit": ["night.pcap", "--out", "fitted.toml"],
     "measure": ["localhost:9", "--key-file", "good.key"],
     "reflector": ["--key-file", "good.key", "--port", "70000"],
@@ -428,6 +428,9 @@ def test_no_value_of_any_option_leaves_a_traceback(fairwave, calls, monkeypatch,
 
     monkeypatch.setattr(webbrowser, "open", lambda *_: True)
     monkeypatch.setattr(live, "live", lambda *_, **__: pytest.skip("it would run live"))
+    monkeypatch.setattr("fairwave.cli.demo.answer_question", lambda *_: (None, None))
+    monkeypatch.setattr("fairwave.cli.demo.layer_or_note", lambda **_: None)
+    monkeypatch.setattr("fairwave.cli.lab_page.serve_lab", lambda *_: None)
     for value in FEW if option in SLOW else ODD:
         status, _, err = fairwave(
             command, *FIRST[command], f"{option}={value}" if option[1] == "-" else f"{option}{value}"
