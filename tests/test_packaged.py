@@ -279,6 +279,16 @@ def test_commands_for_linux_say_so_elsewhere(words, monkeypatch):
         fairwave_(*words)
 
 
+def test_an_old_python_is_named():
+    program = "import sys; sys.version_info = (3, 9, 18); import fairwave"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert (
+        done.stderr.splitlines()[-1]
+        == "ImportError: fairwave needs Python 3.10 or newer, and this is Python 3.9"
+    )
+
+
 def test_doctor_works_elsewhere(monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
     assert components._namespaces() == ""

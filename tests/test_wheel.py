@@ -70,4 +70,7 @@ def test_a_wheel_works_by_itself(tmp_path):
     )
     assert (tmp_path / "home" / "index.html").is_file()
     assert "codel" in run(program, "list", "queues")
+    # The examples are in the wheel.
+    assert "The call is poor: MOS" in run(program, "run", "home-call")
+    assert "Does a call survive an upload?" in run(program, "examples")
     assert sys.version_info >= (3, 10)

@@ -63,9 +63,16 @@ The same questions from a shell: `fairwave --help`. The language of scenarios is
 columns of the tables in `docs/results.md`.
 """
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+# pip refuses older versions; sources on `PYTHONPATH` come here.
+if sys.version_info < (3, 10):  # noqa: UP036
+    raise ImportError(
+        f"fairwave needs Python 3.10 or newer, and this is Python {sys.version_info[0]}.{sys.version_info[1]}"
+    )
 
 from fairwave._native import RunError, ScenarioError, names
 from fairwave._native import version as __version__
