@@ -200,7 +200,7 @@ lock:  ## choose the newest allowed versions of all Python packages anew
 	rm -rf $(VENV)-lock
 
 clean:  ## remove what was built and what was run
-	rm -rf target out lab/dist lab/node_modules python/fairwave/lab/lab.html python/fairwave/examples .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
+	rm -rf target out lab/dist lab/node_modules python/fairwave/lab/lab.html python/fairwave/examples python/fairwave/scenario.schema.json .pytest_cache .mypy_cache .ruff_cache python/fairwave/_native*.so
 
 distclean: clean  ## remove the virtual environment and the recordings as well
 	rm -rf $(VENV) data
@@ -215,6 +215,7 @@ $(VENV)/.locked: requirements.lock
 $(VENV)/.built: $(VENV)/.locked pyproject.toml $(RUST_SOURCES)
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-build-isolation --no-deps --editable . \
 		$(if $(wildcard $(VENV)/.with-stacks),--config-settings build-args="--features stacks")
+	$(BIN)/fairwave schema --path > /dev/null
 	touch $@
 
 $(WHEEL_TOOLS)/.locked: requirements-wheels.lock

@@ -409,7 +409,7 @@ FIRST = {
     "find": ["calls.toml", "--vary", "flow.voice.count=1..3", "--until", "mos.voice>=3", "-n", "2", "--most", "2"],
     "evaluate": ["nothing"], "study": ["nothing"], "explain": ["udp"], "list": ["queues"], "lab": ["calls.toml"],
     "pattern": ["calls.toml"], "trace": ["calls.toml"], "new": ["controller", "mine"], "schema": [],
-    "network": ["calls.toml"], "bundle": ["out"], "repeat": ["night.pcap"],
+    "upgrade": ["nothing.toml"], "network": ["calls.toml"], "bundle": ["out"], "repeat": ["night.pcap"],
     "guard": ["nothing", "--baseline", "calls.toml"],
     "rfc8867": ["nothing"], "demo": [], "examples": [],
     "fit": ["night.pcap", "--out", "fitted.toml"],

@@ -39,6 +39,7 @@ class Provenance:
         seeds: The seeds.
         commit: The commit of fairwave's sources: of the checkout, or the one that an installed package was built from;
             `unknown` if neither is known.
+        language: Version of the scenario language; `unknown` if the results name none.
     """
 
     version: str = _native.version
@@ -46,12 +47,14 @@ class Provenance:
     scenarios: dict[str, str] = field(default_factory=dict)
     seeds: tuple[int, ...] = ()
     commit: str = "unknown"
+    language: str = "unknown"
 
     @classmethod
     def collect(cls, scenarios: dict[str, str], seeds: Sequence[int]) -> Provenance:
         """The provenance of runs made now, by this process."""
         known = dict(sorted(scenarios.items()))
-        return cls(_native.version, command(), known, tuple(sorted(set(seeds))), commit())
+        each = tuple(sorted(set(seeds)))
+        return cls(_native.version, command(), known, each, commit(), _native.language)
 
     @classmethod
     def merge(cls, several: Iterable[Provenance]) -> Provenance:
@@ -74,6 +77,7 @@ class Provenance:
             dict(sorted(item for one in each for item in one.scenarios.items())),
             tuple(sorted({seed for one in each for seed in one.seeds})),
             ", ".join(dict.fromkeys(one.commit for one in each)),
+            ", ".join(dict.fromkeys(one.language for one in each)),
         )
 
     @classmethod
@@ -101,6 +105,7 @@ class Provenance:
             data["scenarios"],
             tuple(data["seeds"]),
             data.get("commit", "unknown"),
+            data.get("language", "unknown"),
         )
 
 

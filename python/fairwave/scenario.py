@@ -177,13 +177,17 @@ class Scenario:
         return dict(self.native.activities())
 
     def cautions(self, seed: int = 1) -> list[str]:
-        """Returns the limits of the simulation for links or groups of flows in a run with this seed, with alternatives.
+        """Returns keys with a new name, and limits of the simulation for links or groups of flows, with alternatives.
 
         Raises:
             fairwave.ScenarioError: It cannot be planned.
         """
         check_seed(seed)
         return [f"{link}: {words}" for link, words in self.native.cautions(seed)]
+
+    def renamed_keys(self) -> list[str]:
+        """Lists the keys with a new name, each with a sentence: they work in this version and not in the next."""
+        return [f"{place}: {words}" for place, words in self.native.renamed_keys()]
 
     def kept(self) -> list[str]:
         """Lists the parameters that overrides by name alone kept of the previous law, or dropped: a sentence each."""

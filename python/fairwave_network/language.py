@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     from fairwave_network.topology import Link, Topology
 
 KEYS: dict[str, tuple[str, ...] | None] = {
-    "name": None, "description": None, "duration": None, "warmup": None, "seed": None, "preset": None, "hosts": None,
-    "record": None, "topology": ("file", "topohub"), "links": None, "link": None,
+    "version": None, "name": None, "description": None, "duration": None, "warmup": None, "seed": None,
+    "preset": None, "hosts": None, "record": None, "topology": ("file", "topohub"), "links": None, "link": None,
     "access": None, "routing": ("by", "ecmp", "rerouting"),
     "demands": ("matrix", "weights", "pairs", "load", "busiest"), "mix": None, "failure": None,
 }  # fmt: skip
 """Keys of a network's file, and keys of those tables that the scenario language does not have."""
+
+COMMON = ("version", "name", "description", "duration", "warmup", "seed", "preset", "hosts", "record")
+"""Keys that a network passes to its explicit scenario."""
 
 REROUTING = "1 s"
 """Time until routes avoid a failed link †."""
@@ -353,10 +356,7 @@ def _explicit(
 ) -> dict[str, Any]:
     """Returns the explicit scenario's plain data."""
     common = {key: value for key, value in table.get("links", {}).items() if key not in ("rate", "delay")}
-    frame: dict[str, Any] = {
-        key: table[key]
-        for key in ("name", "description", "duration", "warmup", "seed", "preset", "hosts", "record") if key in table
-    }  # fmt: skip
+    frame: dict[str, Any] = {key: table[key] for key in COMMON if key in table}
     frame.setdefault("name", topologies.slug(topology.name))
     links = [
         {

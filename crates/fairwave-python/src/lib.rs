@@ -61,6 +61,7 @@ mod _native {
         let _ = fairwave_stacks::register_all();
         module.add("ScenarioError", module.py().get_type::<super::ScenarioError>())?;
         module.add("RunError", module.py().get_type::<super::RunError>())?;
+        module.add("language", fairwave_scenario::version::LANGUAGE.to_string())?;
         module.add("version", env!("CARGO_PKG_VERSION"))
     }
 }

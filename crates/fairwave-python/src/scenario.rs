@@ -98,6 +98,20 @@ impl Scenario {
         serde_json::to_string_pretty(&fairwave_scenario::Scenario::json_schema()).map_err(|error| unwritable(&error))
     }
 
+    /// Rewrites a scenario in the current version of the language: the text, the changes as lines and words, and the message about
+    /// what the author must change.
+    #[staticmethod]
+    fn upgrade(py: Python<'_>, text: &str, file: &str) -> PyResult<(String, Vec<(usize, String)>, Option<String>)> {
+        let upgrade = judged(py, || fairwave_scenario::Scenario::upgrade(text, file))?;
+        let changes = upgrade.changes.into_iter().map(|change| (change.line, change.words)).collect();
+        Ok((upgrade.text, changes, upgrade.rest.map(|rest| rest.to_string())))
+    }
+
+    /// Warnings about old keys that were read as new ones: place and text.
+    fn renamed_keys(&self) -> Vec<(String, String)> {
+        self.inner.renamed_keys().to_vec()
+    }
+
     /// Converts an override's text, as on a command line, to a JSON value.
     #[staticmethod]
     fn override_value(text: &str) -> String {
@@ -197,7 +211,8 @@ impl Scenario {
     /// Warnings about unexpected behaviour in a run with this seed: names of links or groups, and texts.
     fn cautions(&self, py: Python<'_>, seed: u64) -> PyResult<Vec<(String, String)>> {
         let plan = judged(py, || self.inner.plan(Seed(seed)))?;
-        Ok(plan.cautions().into_iter().map(|(link, words)| (link.to_owned(), words)).collect())
+        let cautions = plan.cautions().into_iter().map(|(link, words)| (link.to_owned(), words));
+        Ok(self.inner.renamed_keys().iter().cloned().chain(cautions).collect())
     }
 
     /// The plan with indices instead of names and times in whole nanoseconds, for programs that run it elsewhere.
@@ -244,6 +259,7 @@ fn describe(plan: &Plan) -> Value {
         })
     };
     json!({
+        "version": plan.version,
         "name": plan.name,
         "seed": plan.seed.0,
         "duration_s": plan.duration.seconds(),

@@ -148,6 +148,7 @@ impl Scenario {
         settled(&mut problems)?;
         let cost = Cost::estimate(&work, flows.len(), links.len());
         let plan = Plan {
+            version: self.version,
             name: self.name.clone(),
             seed,
             duration: self.duration,

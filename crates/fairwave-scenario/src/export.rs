@@ -16,6 +16,7 @@ impl Plan {
     /// A configuration that JSON cannot represent. The built-in laws have none.
     pub fn to_json(&self) -> Result<Value, serde_json::Error> {
         Ok(json!({
+            "version": self.version,
             "name": self.name,
             "seed": self.seed.0,
             "duration_ns": self.duration.nanos(),

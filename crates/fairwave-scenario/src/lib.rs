@@ -30,12 +30,12 @@
 //! losses, traffic, transports), and [`law`] embeds them. A new law, built in or registered by a program, therefore
 //! needs no change here.
 //!
-//! Imports run in one direction. Text: `path`, `suggest`, `origin`, `error`, `tree`. Written scenario: `values`,
+//! Imports run in one direction. Text: `path`, `suggest`, `origin`, `error`, `tree`, `version`, `renames`. Written scenario: `values`,
 //! `details`, `law`, `rate`, `delay`, `direction`, `access`, `topology`, `shares`, `arrivals`, `hosts`, `events`,
 //! `call`, `model`. Plan: `route`, `plan`, `export`, `tap`. From one to the other: `active`, `template`, `select`,
 //! `load`, `workload`, `cost`, `ranges`, `media`, `preset`, `flow_times`, `event_checks`, `call_flows`, `network_graph`,
 //! `via`, `check`, `link_events`, `marks`, `service`, `cautions`, `flows`, `expand`. Input and output: `read`, `write`,
-//! `exchange`, `overrides`.
+//! `exchange`, `overrides`, `upgrade`.
 
 pub mod access;
 mod active;
@@ -74,6 +74,7 @@ mod preset;
 mod ranges;
 mod rate;
 mod read;
+pub mod renames;
 mod route;
 mod select;
 mod service;
@@ -83,7 +84,9 @@ pub mod tap;
 mod template;
 pub mod topology;
 mod tree;
+mod upgrade;
 pub mod values;
+pub mod version;
 mod via;
 mod workload;
 mod write;
@@ -92,3 +95,4 @@ pub use error::{Problem, ScenarioError};
 pub use model::Scenario;
 pub use path::{Path, Step};
 pub use shares::{Load, Shares};
+pub use upgrade::{Change, Upgrade};

@@ -36,11 +36,15 @@ pub use crate::rate::WrittenRate;
 use crate::shares::Load;
 use crate::topology::Topology;
 use crate::values::{Start, Thresholds};
+use crate::version::{LANGUAGE, Version};
 
 /// An experiment: a network, flows across it, and the results to record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
+    /// Version of the scenario language. Default: the current version.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub version: Version,
     /// Name of the scenario in reports.
     pub name: String,
     /// The purpose of the scenario, in one or more sentences.
@@ -300,6 +304,7 @@ impl Scenario {
     /// Creates an empty scenario, to be filled in code.
     pub fn new(name: &str, duration: Span) -> Self {
         Scenario {
+            version: LANGUAGE,
             name: name.to_owned(),
             description: String::new(),
             duration,

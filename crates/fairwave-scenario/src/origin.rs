@@ -20,6 +20,8 @@ pub struct Origin {
     overridden: Vec<Path>,
     /// For overrides that give only a law's name: parameters kept and dropped, by the key of the override.
     pub(crate) kept: BTreeMap<String, String>,
+    /// Old keys that were read as new ones: place and text.
+    pub(crate) renamed: Vec<(String, String)>,
 }
 
 impl fmt::Debug for Origin {

@@ -12,6 +12,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::exchange::{Exchange, exchanged, tag_of};
 use crate::model::Scenario;
 use crate::path::{Path, Step};
+use crate::renames::{self, Found, RENAMES};
 use crate::suggest::{list, nearest};
 use crate::tree::Tree;
 
@@ -36,6 +37,7 @@ impl Scenario {
             match set(&mut whole, Path::default(), &dotted.split('.').collect::<Vec<_>>(), value, &mut changed) {
                 Ok(()) => {
                     changed.paths.into_iter().for_each(|path| origin.set_overridden(path));
+                    origin.renamed.extend(changed.renamed);
                     origin.kept.remove(*dotted);
                     origin.kept.extend(changed.words.map(|words| ((*dotted).to_owned(), words)));
                 }
@@ -45,12 +47,12 @@ impl Scenario {
                 }
             }
         }
-        let origin = Arc::new(origin);
         if !problems.is_empty() {
-            return Err(ScenarioError::new(origin, problems));
+            return Err(ScenarioError::new(Arc::new(origin), problems));
         }
-        let tree = Tree::from_value(&whole, &Path::default(), &|path| origin.places(path));
-        Scenario::from_parts(tree, origin)
+        let mut tree = Tree::from_value(&whole, &Path::default(), &|path| origin.places(path));
+        let renamed = renames::apply(&mut tree, &origin.file, RENAMES);
+        Scenario::from_parts(tree, origin, renamed)
     }
 
     /// Lists, for overrides that gave only a law's name, the parameters kept and dropped: one sentence each.
@@ -91,6 +93,8 @@ struct OverrideResult {
     paths: Vec<Path>,
     /// If the override replaced a law: the parameters kept and dropped.
     words: Option<String>,
+    /// Old keys that were read as new ones: place and text.
+    renamed: Vec<(String, String)>,
 }
 
 fn set(
@@ -150,6 +154,15 @@ fn set(
             Ok(())
         }
         Value::Object(table) => {
+            if let Some(rename) = renames::find(table, &path, key) {
+                let new =
+                    if rest.is_empty() && !value.is_null() { (rename.convert)(value) } else { Some(value.clone()) };
+                let found = Found { table: path.clone(), rename, value: new };
+                changed.renamed.push(found.warning(None));
+                if let Some(new) = &found.value {
+                    return set(at, path, &[&[rename.new], rest].concat(), new, changed);
+                }
+            }
             let inner = path.step(Step::Key((*key).to_owned()));
             if rest.is_empty() && value.is_null() {
                 table.remove(*key);

@@ -25,6 +25,7 @@ pub use crate::call::{Departure, Leg};
 pub use crate::hosts::HostsPlan;
 use crate::law::wire_of_unit;
 use crate::route::{Edge, Routes};
+use crate::version::Version;
 
 /// Active periods, in ascending order and without overlap.
 pub type Intervals = Arc<[(Instant, Instant)]>;
@@ -32,6 +33,8 @@ pub type Intervals = Arc<[(Instant, Instant)]>;
 /// Complete specification of one run.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// Version of the language in which the scenario is written.
+    pub version: Version,
     /// The scenario's name, for reports.
     pub name: String,
     /// The seed. Every random stream of the run derives from it.

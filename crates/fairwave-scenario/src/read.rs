@@ -13,9 +13,11 @@ use crate::foreign;
 use crate::model::Scenario;
 use crate::origin::Origin;
 use crate::path::{Path, Step};
+use crate::renames::{self, Outcome, RENAMES};
 use crate::suggest::nearest;
 use crate::topology::Preset;
 use crate::tree::{Data, Entry, Tree};
+use crate::version;
 
 /// The reader stops after this many problems: users start with the first.
 const MOST_PROBLEMS: usize = 20;
@@ -42,36 +44,54 @@ impl Scenario {
     /// # Errors
     /// All mistakes found, each with its line.
     pub fn from_text(text: &str, file: &str) -> Result<Scenario, ScenarioError> {
-        if file.ends_with(".json") || (!file.ends_with(".toml") && text.trim_start().starts_with('{')) {
-            Self::from_json(text, file)
-        } else {
-            Self::from_toml(text, file)
-        }
+        Self::from_tree(parse(text, file), Origin::from_text(file, text))
     }
 
     fn from_tree(tree: Result<Tree, Vec<Problem>>, mut origin: Origin) -> Result<Scenario, ScenarioError> {
         match tree {
-            Ok(tree) => {
+            Ok(mut tree) => {
+                let renamed = renames::apply(&mut tree, &origin.file, RENAMES);
                 origin.learn(&Path::default(), None, tree.place.clone());
                 tree.walk(&Path::default(), &mut |path, key, value| {
                     origin.learn(path, key.clone(), value.place.clone());
                 });
-                Self::from_parts(tree, Arc::new(origin))
+                Self::from_parts(tree, origin, renamed)
             }
             Err(problems) => Err(ScenarioError::new(Arc::new(origin), problems)),
         }
     }
 
-    pub(crate) fn from_parts(tree: Tree, origin: Arc<Origin>) -> Result<Scenario, ScenarioError> {
+    pub(crate) fn from_parts(tree: Tree, mut origin: Origin, renamed: Outcome) -> Result<Scenario, ScenarioError> {
+        origin.renamed.extend(renamed.warnings);
+        let origin = Arc::new(origin);
+        if let Some(newer) = version::refuse_newer(&tree) {
+            return Err(ScenarioError::new(origin, vec![newer]));
+        }
         match read(tree) {
-            Ok(mut scenario) => {
+            Ok(mut scenario) if renamed.problems.is_empty() => {
                 scenario.origin = origin;
                 scenario.check()?;
                 Ok(scenario)
             }
-            Err(problems) => Err(ScenarioError::new(origin, problems)),
+            Ok(_) => Err(ScenarioError::new(origin, renamed.problems)),
+            Err(problems) => Err(ScenarioError::new(origin, [renamed.problems, problems].concat())),
         }
     }
+
+    /// Warnings about old keys that were read as new ones: place and text. [`Scenario::upgrade`] rewrites them.
+    pub fn renamed_keys(&self) -> &[(String, String)] {
+        &self.origin.renamed
+    }
+}
+
+/// True if the text is read as JSON: the file name ends in `.json`, or the text begins with `{`.
+pub(crate) fn is_json(file: &str, text: &str) -> bool {
+    file.ends_with(".json") || (!file.ends_with(".toml") && text.trim_start().starts_with('{'))
+}
+
+/// Parses JSON or TOML.
+pub(crate) fn parse(text: &str, file: &str) -> Result<Tree, Vec<Problem>> {
+    if is_json(file, text) { Tree::from_json(text) } else { Tree::from_toml(text) }
 }
 
 /// The transport of flows from programs, and the flow keys that replace it.

@@ -138,6 +138,19 @@ impl Tree {
         path.steps().iter().try_fold(self, |tree, step| tree.child(step))
     }
 
+    /// The value at `path`, to be changed.
+    pub fn get_mut(&mut self, path: &Path) -> Option<&mut Tree> {
+        path.steps().iter().try_fold(self, |tree, step| match (step, &mut tree.data) {
+            (Step::Key(key), Data::Table(entries)) => {
+                entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.value)
+            }
+            (Step::Index(index), Data::Array(items)) => {
+                items.iter_mut().find(|(i, _)| i == index).map(|(_, item)| item)
+            }
+            _ => None,
+        })
+    }
+
     /// Adds a key to the outermost table. Returns false if `path` is not exactly one key.
     pub fn insert(&mut self, path: &Path, value: Value) -> bool {
         let (Data::Table(entries), [Step::Key(key)]) = (&mut self.data, path.steps()) else { return false };
@@ -148,21 +161,8 @@ impl Tree {
 
     /// Removes the value at `path`. Returns false if there is none.
     pub fn remove(&mut self, path: &Path) -> bool {
-        let Some((last, parents)) = path.steps().split_last() else { return false };
-        let mut tree = self;
-        for step in parents {
-            let next = match (step, &mut tree.data) {
-                (Step::Key(key), Data::Table(entries)) => {
-                    entries.iter_mut().find(|e| e.key == *key).map(|e| &mut e.value)
-                }
-                (Step::Index(index), Data::Array(items)) => {
-                    items.iter_mut().find(|(i, _)| i == index).map(|(_, item)| item)
-                }
-                _ => None,
-            };
-            let Some(next) = next else { return false };
-            tree = next;
-        }
+        let (Some(last), Some(parent)) = (path.steps().last(), path.parent()) else { return false };
+        let Some(tree) = self.get_mut(&parent) else { return false };
         match (last, &mut tree.data) {
             (Step::Key(key), Data::Table(entries)) => {
                 let before = entries.len();

@@ -1,19 +1,24 @@
 //! Writes a scenario: JSON, TOML, JSON Schema, and the hash that identifies it in results.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::events::Event;
 use crate::hosts::{Hosts, HostsPlan};
 use crate::law::LawTable;
 use crate::model::Scenario;
+use crate::version::{KEY, LANGUAGE};
 
 impl Scenario {
-    /// Returns canonical JSON: keys in alphabetical order, defaults left out, laws as written.
+    /// Returns canonical JSON: keys in alphabetical order, defaults left out except the version, laws as written.
     ///
     /// # Errors
     /// Numbers that JSON cannot represent (NaN, infinity). Only a scenario built in code can contain them.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(&self.canonical()?)
+        let mut whole = self.canonical()?;
+        if let Some(table) = whole.as_object_mut() {
+            table.insert(KEY.to_owned(), LANGUAGE.to_string().into());
+        }
+        serde_json::to_string_pretty(&sorted(whole))
     }
 
     /// Returns TOML: one line per key; nested tables of links and flows on one line each.
@@ -22,7 +27,7 @@ impl Scenario {
     /// See [`Scenario::to_json`].
     pub fn to_toml(&self) -> Result<String, serde_json::Error> {
         let whole = serde_json::to_value(self)?;
-        let mut text = String::new();
+        let mut text = format!("{KEY} = \"{LANGUAGE}\"\n");
         let mut tables = String::new();
         for key in KEYS {
             match whole.get(key) {
@@ -60,6 +65,8 @@ impl Scenario {
     /// Returns the scenario with all parameters of its laws, including defaults.
     pub fn spelled_out(&self) -> Scenario {
         let (mut whole, details) = (self.clone(), self.preset);
+        // The model has the current keys, whatever version the author wrote.
+        whole.version = LANGUAGE;
         let hosts = self.hosts();
         // Hosts with perfect timing are left out.
         whole.hosts = (hosts != HostsPlan::default())
@@ -96,10 +103,47 @@ impl Scenario {
         Ok(sorted(serde_json::to_value(self)?))
     }
 
-    /// The JSON Schema (draft 2020-12) of the language.
+    /// The JSON Schema (draft 2020-12) of the language. Its `$id` ends in the version of the language.
     pub fn json_schema() -> Value {
-        schemars::schema_for!(Scenario).to_value()
+        let mut schema = schemars::schema_for!(Scenario).to_value();
+        for definition in schema.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+            allow_names(definition);
+        }
+        if let Some(table) = schema.as_object_mut() {
+            table.insert("$id".to_owned(), format!("urn:fairwave:scenario:{LANGUAGE}").into());
+        }
+        schema
     }
+}
+
+/// Adds the names that the language accepts for a law within another law (`control = "gcc"`, as `{ name = "gcc" }`), and short names
+/// (`cubic` for `tcp/cubic`).
+fn allow_names(definition: &mut Value) {
+    if let Some(laws) = definition.get_mut("oneOf").and_then(Value::as_array_mut) {
+        let names: Vec<Value> = laws.iter().filter_map(name_of_law).collect();
+        if !names.is_empty() {
+            laws.insert(0, json!({ "enum": names, "description": "The law with its defaults." }));
+        }
+    }
+    if let Some(names) = definition.pointer_mut("/anyOf/0/enum").and_then(Value::as_array_mut) {
+        // Laws of the machine (`host/…`) have no short name.
+        let full: Vec<String> = names
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|name| !name.starts_with("host/"))
+            .map(str::to_owned)
+            .collect();
+        let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
+        let is_short = |name: &String| full.iter().filter(|full| last(full).as_ref() == Some(name)).count() == 1;
+        let of_families = full.iter().filter(|name| name.contains('/'));
+        names.extend(of_families.filter_map(|name| last(name)).filter(is_short).map(Value::from));
+    }
+}
+
+/// The name of a law of the schema whose other keys all have defaults.
+fn name_of_law(law: &Value) -> Option<Value> {
+    let keys = law.get("required")?.as_array().filter(|keys| keys.len() == 1 && law.get("anyOf").is_none())?;
+    law.get("properties")?.get(keys.first()?.as_str()?)?.get("const").cloned()
 }
 
 /// Sorts the keys of all tables, whatever order serde_json is configured to keep.
@@ -153,7 +197,7 @@ const INNER_KEYS: [&str; 14] = [
     "queue",
 ];
 
-fn sort_entries(table: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)> {
+fn sort_entries(table: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut entries: Vec<_> = table.iter().filter(|(_, value)| !value.is_null()).collect();
     let rank = |key: &str| INNER_KEYS.iter().position(|known| *known == key).unwrap_or(INNER_KEYS.len());
     entries.sort_by(|(a, _), (b, _)| (rank(a), a).cmp(&(rank(b), b)));
@@ -161,7 +205,7 @@ fn sort_entries(table: &serde_json::Map<String, Value>) -> Vec<(&String, &Value)
 }
 
 fn write_keys(table: &Value, text: &mut String) {
-    for (key, value) in sort_entries(table.as_object().unwrap_or(&serde_json::Map::new())) {
+    for (key, value) in sort_entries(table.as_object().unwrap_or(&Map::new())) {
         text.push_str(&format!("{} = {}\n", toml_key(key), inline(value)));
     }
 }

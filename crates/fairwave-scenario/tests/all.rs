@@ -13,6 +13,7 @@ mod load;
 mod media;
 mod plans;
 mod remedies;
+mod versions;
 
 #[test]
 fn every_file_is_part_of_this_program() {

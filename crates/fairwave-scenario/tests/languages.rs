@@ -231,6 +231,7 @@ fn the_schema_describes_every_key_of_the_language() {
         "record",
         "seed",
         "topology",
+        "version",
         "warmup",
     ];
     assert_eq!(keys, frame);

@@ -238,7 +238,8 @@ fn the_expansion_of_the_dumbbell_reads_as_it_should() {
     let text = scenario(DUMBBELL).expand_preset().expect("an expansion").to_toml().expect("TOML");
     assert_eq!(
         text,
-        r#"name = "dumbbell"
+        r#"version = "0.1"
+name = "dumbbell"
 duration = "60 s"
 
 [[link]]

@@ -1076,13 +1076,43 @@ def repeat(
     raise typer.Exit(status)
 
 
-@app.command(rich_help_panel=NAMES)
-def schema(laws: Laws = None) -> None:
+@app.command(rich_help_panel=NAMES, epilog=examples("fairwave schema", "fairwave schema --path"))
+def schema(
+    laws: Laws = None,
+    path: Annotated[
+        bool,
+        typer.Option("--path", help="Print the path of the installed schema file, for editors, instead."),
+    ] = False,
+) -> None:
     """Print the JSON Schema of scenarios."""
-    use_laws(laws)
-    from fairwave._native import Scenario
+    from fairwave.cli.schema import show_schema
 
-    typer.echo(Scenario.schema())
+    show_schema(laws, path=path)
+
+
+@app.command(
+    rich_help_panel=NAMES,
+    epilog=examples(
+        "fairwave upgrade calls.toml",
+        "fairwave upgrade examples/*.toml --write",
+        "cat old.toml | fairwave upgrade -",
+    ),
+)
+def upgrade(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="SCENARIO…", help="Scenarios, .toml or .json; - reads standard input."),
+    ],
+    write: Annotated[
+        bool, typer.Option("--write", help="Change the files, instead of showing the changes as a diff.")
+    ] = False,
+    laws: Laws = None,
+    json: Json = False,
+) -> None:
+    """Rewrite scenarios in the current version of the language; comments and layout stay."""
+    from fairwave.cli.upgrading import upgrade_scenarios
+
+    raise typer.Exit(upgrade_scenarios(files, laws, write=write, json=json))
 
 
 @app.command(

@@ -23,6 +23,7 @@ from fairwave.cli.input import (
     seeds,
     threads_or_all,
     variations,
+    warn_varied,
 )
 from fairwave.cli.inspecting import warn
 from fairwave.errors import BadInputError
@@ -38,7 +39,19 @@ if TYPE_CHECKING:
     from fairwave.ask import Sweep
     from fairwave.ask.sweeping import Cell
     from fairwave.ask.wording import MeasureRequest
+    from fairwave.runs.axes import Label
     from fairwave.scenario import Scenario
+
+
+def _axes(
+    read: Scenario, varied: Sequence[tuple[str, dict[Label, Any]]]
+) -> dict[str, dict[Label, dict[str, Any]]]:
+    """The axes of a grid. Warns of keys with a new name."""
+    from fairwave.runs.axes import settings as sets
+
+    axes = {key: {label: sets(key, value) for label, value in values.items()} for key, values in varied}
+    warn_varied(read, [change for changes in axes.values() for change in changes.values()])
+    return axes
 
 
 def sweep_grid(
@@ -70,7 +83,6 @@ def sweep_grid(
     from fairwave.ask.wording import measure, precision
     from fairwave.cli import requiring
     from fairwave.folders import claimed
-    from fairwave.runs.axes import settings as sets
 
     if not grid:
         raise BadInputError("sweep needs --grid KEY=VALUE,VALUE; for example --grid flow.voice.count=5,10,20")
@@ -87,7 +99,7 @@ def sweep_grid(
     # The verdict needs them, even if they are not shown.
     telling = _usual(read)
     asked = [one.text for one in [*(goal.of for goal in goals), *shown]]
-    axes = {key: {label: sets(key, value) for label, value in values.items()} for key, values in varied}
+    axes = _axes(read, varied)
     points = prod(len(values) for _, values in varied)
     affordable(read, points * replications, seed, yes=yes)
     pages = layer_or_note(needed=bool(style or figures), quiet=json) if out else None

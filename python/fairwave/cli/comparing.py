@@ -18,6 +18,7 @@ from fairwave.cli.input import (
     seeds,
     threads_or_all,
     variations,
+    warn_varied,
 )
 from fairwave.errors import BadInputError
 from fairwave.flow_groups import group_table, groups, kind, written_playout
@@ -131,6 +132,13 @@ def alternatives(over: str | None, vary: list[str], group: str, settings: Sequen
     return Alternatives("alternative", changes, " × ".join(key for key, _ in varied))
 
 
+def _note(base: Scenario, asked: Alternatives, points: Sequence[Point], *, quiet: bool) -> None:
+    """Prints the parameters that alternatives kept of replaced laws, and their keys with a new name."""
+    warn_varied(base, asked.changes.values())
+    for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
+        console.say(f"note: {words}", quiet=quiet)
+
+
 def compare_alternatives(
     path: str,
     over: str | None,
@@ -180,8 +188,7 @@ def compare_alternatives(
     buffer = pages.playout_buffer(playout) if playout else written_playout(group_table(base, group))
     affordable(base, len(asked.changes) * replications, seed, yes=yes)
     points = Grid("compare", base, {asked.axis: asked.changes}).points()
-    for words in dict.fromkeys(said for point in points for said in point.scenario.kept()):
-        console.say(f"note: {words}", quiet=json)
+    _note(base, asked, points, quiet=json)
     heard, remarks = (
         _choose_call(pages, base, group, speech, asked, points) if pages and audio else (None, [])
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from fairwave.scenario import read as read_open
 from fairwave.scenario_files import located, with_files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from fairwave.results import Results
     from fairwave.runs.axes import Label
@@ -25,7 +25,35 @@ if TYPE_CHECKING:
 
 
 def scenario(path: str, settings: Sequence[str] | None = None) -> Scenario:
-    """Reads a scenario, given by its file or by the name of an example, and applies `KEY=VALUE` settings to it."""
+    """Reads a scenario, given by its file or by the name of an example, and applies `KEY=VALUE` settings to it.
+
+    Warns of keys with a new name.
+    """
+    read = _scenario(path, settings)
+    for words in dict.fromkeys(read.renamed_keys()):
+        _warn(words)
+    return read
+
+
+def _warn(words: str) -> None:
+    from fairwave.cli import console
+
+    console.complain(f"warning: {words}")
+
+
+def warn_varied(read: Scenario, changes: Iterable[dict[str, Any]]) -> None:
+    """Warns of keys with a new name among the keys that a command varies. Wrong changes are reported elsewhere."""
+    known = read.renamed_keys()
+    found: dict[str, None] = {}
+    for change in changes:
+        with suppress(_native.ScenarioError):
+            found |= dict.fromkeys(read.with_overrides(change).renamed_keys())
+    for words in found:
+        if words not in known:
+            _warn(words)
+
+
+def _scenario(path: str, settings: Sequence[str] | None = None) -> Scenario:
     if path == "-":
         import sys
 

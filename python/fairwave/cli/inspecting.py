@@ -260,11 +260,16 @@ def speech_rate(traffic: object) -> str:
 
 
 def warn(read: Scenario, seed: int) -> None:
-    """Prints on standard error the parameters that `--set` kept of replaced laws, and the limits of the laws."""
+    """Prints on standard error the parameters that `--set` kept of replaced laws, and the limits of the laws.
+
+    `input.scenario` has already warned of keys with a new name.
+    """
     for words in read.kept():
         console.say(f"note: {words}")
+    known = read.renamed_keys()
     for words in read.cautions(seed):
-        console.complain(f"warning: {words}")
+        if words not in known:
+            console.complain(f"warning: {words}")
 
 
 def _overview(digest: str, plan: dict[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,7 @@ COMMANDS = {
     "evaluate": ("assess", "rfc9743", "rfc7928"),
     "network": ("topology", "topohub", "backbone"),
     "study": ("studies", "paper", "reproduce"),
+    "upgrade": ("update", "migrate", "convert", "modernise", "modernize"),
     "doctor": ("diagnose", "status", "env", "environment", "setup", "config", "install"),
     "--version": ("version", "ver", "about"),
 }

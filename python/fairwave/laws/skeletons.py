@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from fairwave import _native
 from fairwave.laws.registering import NAME
 from fairwave.staging import write_text
 
@@ -159,6 +160,7 @@ def _write(
         "@TITLE@": name.replace("-", " ").capitalize(),
         "@WHAT@": KINDS[kind].what,
         "@REGISTER@": KINDS[kind].register,
+        "@LANGUAGE@": _native.language,
         "@CHECKOUT@": str(checkout or "").replace("\\", "/"),
     }
     there = [folder / file for file in files if (folder / file).exists()]

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from fairwave import _native
 from fairwave.captures import TCP, CaptureError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def scenario_text(
 def network(name: str, lasts_s: int, rate: str, delay: str, queue: str) -> list[str]:
     """Returns the scenario's lines before its flows."""
     return [
+        f'version = "{_native.language}"',
         f"name = {_text(name)}",
         f'duration = "{lasts_s} s"',
         "",

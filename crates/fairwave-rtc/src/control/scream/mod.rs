@@ -115,7 +115,7 @@ pub struct ScreamConfig {
     pub padding: bool,
     /// Video encoders skip frames while the pacer holds more than 100 ms, or more is in flight than the window. Default
     /// true.
-    pub pushback: bool,
+    pub push_back: bool,
 }
 
 impl Default for ScreamConfig {
@@ -127,7 +127,7 @@ impl Default for ScreamConfig {
             least_window: Bytes::new(1000),
             pacing: 1.1,
             padding: true,
-            pushback: true,
+            push_back: true,
         }
     }
 }
@@ -547,7 +547,7 @@ impl RateController for Scream {
         // At least 800 b/s, because a stopped pacer would get no feedback and never recover.
         let pacing = (target * self.config.pacing).max(received.min(1e12) * PACING_OF_RECEIVED).max(100.0);
         let pads = self.config.padding && self.pads && target < bytes(self.limits.most);
-        let pushback = if self.config.pushback { self.pushback } else { 0.0 };
+        let pushback = if self.config.push_back { self.pushback } else { 0.0 };
         Decision {
             target: bits(target),
             pacing: bits(pacing),

@@ -251,7 +251,7 @@ fn what_waits_in_the_pacer_and_a_full_window_hold_frames_back() {
     let in_flight = Bytes::new(10_000_000);
     scream.on_feedback(&Feedback { in_flight, ..feedback(700, &packets) });
     assert_eq!(scream.decision().held_back, 1.0, "more in flight than the window");
-    scream.config.pushback = false;
+    scream.config.push_back = false;
     assert_eq!(scream.decision().held_back, 0.0);
 }
 
