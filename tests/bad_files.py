@@ -8,11 +8,11 @@ import random
 import struct
 from typing import TYPE_CHECKING
 
-from made_captures import ethernet, ip4, ip6, pcap, pcapng, rtp, udp
 from made_lines import irtt_file, trip
-from made_streams import RTCP, STUN, Talk, every, merge
 from square import SQUARE, graph
+from validation.measured.made_captures import ethernet, ip4, ip6, pcap, pcapng, rtp, udp
 from validation.measured.made_dumps import counted, internals, jitsi, rtcstats3, sending, series
+from validation.measured.made_streams import RTCP, STUN, Talk, every, merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -26,8 +26,8 @@ from fairwave.live.comparison import simulated
 from fairwave_network import failing
 from fairwave_report import gallery
 from fairwave_speech.fetch import Recordings
-from made_captures import CALL, pcap, pcapng
 from made_lines import irtt_file, load, made_line, trip
+from validation.measured.made_captures import CALL, pcap, pcapng
 
 tomllib = pytest.importorskip("tomllib", reason="Python reads TOML from 3.11 on")
 

@@ -7,7 +7,21 @@ import struct
 import pytest
 
 from fairwave import captures
-from made_captures import CALL, START, A, B, block, ethernet, ip4, ip6, pcap, pcapng, rtp, tcp, udp
+from validation.measured.made_captures import (
+    CALL,
+    START,
+    A,
+    B,
+    block,
+    ethernet,
+    ip4,
+    ip6,
+    pcap,
+    pcapng,
+    rtp,
+    tcp,
+    udp,
+)
 
 NAME = "udp 10.0.0.1:5004 > 10.0.0.2:6000"
 IP = ip4(rtp(0))

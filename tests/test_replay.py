@@ -13,8 +13,21 @@ import fairwave
 from fairwave import patterns, replay
 from fairwave.cli.replay import show_replay
 from fairwave.errors import BadInputError
-from made_captures import CALL, START, A, B, ethernet, ip4, ip6, pcap, pcapng, rtp, tcp, udp
-from made_streams import RTCP, Talk, every, merge
+from validation.measured.made_captures import (
+    CALL,
+    START,
+    A,
+    B,
+    ethernet,
+    ip4,
+    ip6,
+    pcap,
+    pcapng,
+    rtp,
+    tcp,
+    udp,
+)
+from validation.measured.made_streams import RTCP, Talk, every, merge
 
 
 @pytest.mark.parametrize("order", ["<", ">"])

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from fairwave import captures
-from made_captures import A, B, ethernet, ip4, pcap, tcp, udp
-from made_streams import DTLS, MS, RTCP, STUN, Talk, back, every, frame, merge, packet
+from validation.measured import captures as measured
+from validation.measured.made_captures import A, B, ethernet, ip4, pcap, tcp, udp
+from validation.measured.made_streams import DTLS, MS, RTCP, STUN, Talk, back, every, frame, merge, packet
 
 TALKS = {
     "losses": Talk(lost=(3, 4, 50, 200, 201, 202)),
@@ -193,9 +194,9 @@ def repaired(seed=3):
     video = [(n, 3000 * (n // 4), bytes((n % 251,)) * (700 + 13 * (n % 4) + n % 7)) for n in range(1200)]
     again = list(range(11, 1200, 40))
     frames = [
-        (8 * MS * n, frame(packet(n, stamp, 2, 96, body))) for n, stamp, body in video if n not in again
+        (25 * MS * n // 3, frame(packet(n, stamp, 2, 96, body))) for n, stamp, body in video if n not in again
     ]
-    sent = [(8 * MS * n + 60 * MS, n, video[n][1], video[n][2]) for n in (*again, *range(12, 1200, 90))]
+    sent = [(25 * MS * n // 3 + 60 * MS, n, video[n][1], video[n][2]) for n in (*again, *range(12, 1200, 90))]
     return frames, sorted(sent)
 
 
@@ -216,9 +217,11 @@ def test_retransmissions_are_told_apart_by_their_shape(is_encrypted, tmp_path):
         for place, (at, number, stamp, body) in enumerate(sent)
     ]  # fmt: skip
     if is_encrypted:  # the sizes show it only next to packets of the same frame that arrived
-        frames = merge(frames, [(8 * MS * n, frame(packet(n, s, 2, 96, b))) for _, n, s, b in sent[::2]])
+        frames = merge(
+            frames, [(25 * MS * n // 3, frame(packet(n, s, 2, 96, b))) for _, n, s, b in sent[::2]]
+        )
     found = {one.ssrc: one for one in find_streams(tmp_path, merge(frames, repairs))}
-    assert (found[9].role, found[9].repairs) == ("rtx", 2)
+    assert (found[9].role, found[9].repairs, found[9].clock) == ("rtx", 2, 90_000)
     assert found[2].role == "media"
 
 
@@ -365,3 +368,9 @@ def test_a_fit_sends_repairs_and_reports_next_to_the_media(tmp_path):
     assert (video.clock, int(video.lost.sum())) == (90_000, 30)
     assert len(rest.at_s) == len(repairs) + 90
     assert len(seen.at_s) == len(frames) + len(rest.at_s)
+
+
+def test_calls_on_every_link_have_the_right_values(tmp_path):
+    text = measured.render(tmp_path)
+    assert "170 of 170 files" in text
+    assert "**" not in text

@@ -13,6 +13,7 @@ COMMANDS = {
     "build-times": "bench.build",
     "cell": "published.cell",
     "chrome": "compare.chrome.command",
+    "captures": "measured.captures",
     "citations": "checks.citations",
     "clauses": "clauses.runner",
     "compare": "compare.command",

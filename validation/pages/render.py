@@ -81,6 +81,7 @@ GROUPS: dict[str, tuple[Page, ...]] = {
         Page("opus", "Factors of Opus", "validation.measured.opus_fit", "opus"),
         Page("intervals", "Coverage of intervals", "validation.measured.intervals", "intervals"),
         Page("fitting", "Fits", "validation.measured.fitting", "fitting"),
+        Page("captures", "Captures of calls", "validation.measured.captures", "captures"),
         Page("dumps", "Statistics of browsers", "validation.measured.dumps", "fitting"),
         Page("speech", "Loss and speech", "validation.measured.speech", "speech"),
         Page("conferences", "Conferences", "validation.measured.sfu", "conferences"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fairwave.captures.payload_types import FORWARD_ERROR_CORRECTION, RETRANSMISSION, STATIC
+from fairwave.captures.payload_types import FORWARD_ERROR_CORRECTION, RETRANSMISSION, STATIC, PayloadFormat
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,16 @@ def assign_roles(candidates: list[Candidate], known: Description) -> None:
                 continue
             role = _compare(one, other)
             if role is not None:
-                one.stream.role, one.stream.repairs = role, other.stream.ssrc
+                _assign(one.stream, role, other.stream)
+
+
+def _assign(stream: Stream, role: Role, repaired: Stream) -> None:
+    """Gives a stream a role; it has the clock of the repaired stream, if its few packets do not show one."""
+    stream.role, stream.repairs = role, repaired.ssrc
+    if stream.clock is None and repaired.clock is not None:
+        stream.formats[stream.payload_type] = PayloadFormat(
+            role, repaired.clock, repaired.payload_type, "timestamps"
+        )
 
 
 def _assign_by_description(one: Candidate, candidates: list[Candidate], known: Description) -> bool:

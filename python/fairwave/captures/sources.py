@@ -227,7 +227,10 @@ def estimate_clock(stamps: NDArray[np.int64], at_ns: NDArray[np.int64]) -> int |
     """Returns the clock rate that the timestamps of some packets show; None if none fits, or in less than a second."""
     if len(stamps) < LEAST_PACKETS or at_ns[-1] - at_ns[0] < 1e9:
         return None
-    measured = (stamps[-1] - stamps[0]) / ((at_ns[-1] - at_ns[0]) / 1e9)
+    # Means over the first and the last third, so that the jitter of single packets does not count.
+    third = len(stamps) // 3
+    ticks = stamps[-third:].mean() - stamps[:third].mean()
+    measured = ticks / ((at_ns[-third:] - at_ns[0]).mean() - (at_ns[:third] - at_ns[0]).mean()) * 1e9
     if measured <= 0:
         return None
     clock = min(CLOCKS, key=lambda one: abs(np.log(measured / one)))

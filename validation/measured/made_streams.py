@@ -1,11 +1,18 @@
-"""Captures of RTP that tests write packet by packet, with losses, duplicates, reordering and jitter that are known."""
+"""Captures of RTP that are written packet by packet, with losses, duplicates, reordering and jitter that are known."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from made_captures import A, B, ethernet, ip4, udp
+from validation.measured.made_captures import A, B, ethernet, ip4, udp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Frames = list[tuple[int, bytes]]
+"""Times in ns since the beginning, and frames."""
 
 MS = 1_000_000
 PORTS = (5004, 6000)
@@ -14,23 +21,32 @@ DTLS = bytes((22, 254, 253)) + bytes(10)
 RTCP = struct.pack(">BBHI", 0x80, 200, 6, 7) + bytes(20)
 
 
-def packet(number, stamp, ssrc=7, kind=0, payload=bytes(160), *, marker=False, flags=0x80):
+def packet(
+    number: int,
+    stamp: int,
+    ssrc: int = 7,
+    kind: int = 0,
+    payload: bytes = bytes(160),
+    *,
+    marker: bool = False,
+    flags: int = 0x80,
+) -> bytes:
     """A packet of RTP."""
     head = struct.pack(">BBHII", flags, kind | marker << 7, number & 0xFFFF, stamp & 0xFFFFFFFF, ssrc)
     return head + payload
 
 
-def frame(contents, ports=PORTS, ends=(A, B)):
+def frame(contents: bytes, ports: tuple[int, int] = PORTS, ends: tuple[bytes, bytes] = (A, B)) -> bytes:
     """Contents of a datagram in a frame of Ethernet."""
     return ethernet(ip4(udp(contents, ports), ends=ends))
 
 
-def back(contents):
+def back(contents: bytes) -> bytes:
     """The same in the other direction."""
     return frame(contents, PORTS[::-1], (B, A))
 
 
-def draw(seed):
+def draw(seed: int) -> Iterator[float]:
     """Numbers from 0 to 1 that are the same on every machine (Numerical Recipes' generator)."""
     state = seed
     while True:
@@ -55,6 +71,9 @@ class Talk:
         late: Numbers of packets that arrive after the next one.
         jitter_ms: Largest delay, drawn for each packet.
         seed: Seed of the delays.
+        begin_ms: Time of the first packet.
+        ends: Addresses of sender and receiver.
+        ports: Ports of sender and receiver.
     """
 
     count: int = 500
@@ -73,9 +92,10 @@ class Talk:
     ends: tuple[bytes, bytes] = field(default=(A, B))
     ports: tuple[int, int] = PORTS
 
-    def frames(self):
+    def frames(self) -> Frames:
         """Times in ns and frames, in order of time."""
-        found, delays = [], draw(self.seed)
+        found: Frames = []
+        delays = draw(self.seed)
         for number in range(self.count):
             delay = next(delays) * self.jitter_ms
             if number in self.lost:
@@ -95,11 +115,11 @@ class Talk:
         return sorted(found, key=lambda item: item[0])
 
 
-def every(ms, contents, count, begin_ms=3.0):
+def every(ms: float, contents: bytes, count: int, begin_ms: float = 3.0) -> Frames:
     """The same contents again and again."""
     return [(round((begin_ms + ms * number) * MS), frame(contents)) for number in range(count)]
 
 
-def merge(*several):
+def merge(*several: Frames) -> Frames:
     """All frames in order of time."""
     return sorted((one for frames in several for one in frames), key=lambda item: item[0])

@@ -1,23 +1,41 @@
-"""Captures that tests write byte by byte: pcap and pcapng with datagrams, segments, fragments."""
+"""Captures that are written byte by byte: pcap and pcapng with datagrams, segments, fragments."""
 
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    Frames = Iterable[tuple[int, bytes]]
+    """Times in ns since the beginning, and frames."""
 
 A, B = bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2))
 A6, B6 = bytes(15) + b"\1", bytes(15) + b"\2"
 START = 1_700_000_000 * 10**9
 
 
-def udp(payload: bytes, ports=(5004, 6000)) -> bytes:
+def udp(payload: bytes, ports: tuple[int, int] = (5004, 6000)) -> bytes:
+    """A datagram of UDP."""
     return struct.pack(">HHHH", *ports, 8 + len(payload), 0) + payload
 
 
-def tcp(sequence: int, payload: bytes, ports=(443, 50000)) -> bytes:
+def tcp(sequence: int, payload: bytes, ports: tuple[int, int] = (443, 50000)) -> bytes:
+    """A segment of TCP without options."""
     return struct.pack(">HHIIBBHHH", *ports, sequence, 0, 5 << 4, 16, 0, 0, 0) + payload
 
 
-def ip4(above: bytes, protocol=17, ident=0, fragment=0, length=None, ends=(A, B)) -> bytes:
+def ip4(
+    above: bytes,
+    protocol: int = 17,
+    ident: int = 0,
+    fragment: int = 0,
+    length: int | None = None,
+    ends: tuple[bytes, bytes] = (A, B),
+) -> bytes:
+    """A packet of IPv4; `fragment` is the field with flags and offset."""
     length = 20 + len(above) if length is None else length
     return (
         struct.pack(">BBHHHBBH", 0x45, 0, length, ident, fragment, 64, protocol, 0)
@@ -27,20 +45,25 @@ def ip4(above: bytes, protocol=17, ident=0, fragment=0, length=None, ends=(A, B)
     )
 
 
-def ip6(above: bytes, protocol=17) -> bytes:
+def ip6(above: bytes, protocol: int = 17) -> bytes:
+    """A packet of IPv6."""
     return struct.pack(">IHBB", 6 << 28, len(above), protocol, 64) + A6 + B6 + above
 
 
 def ethernet(packet: bytes, *tags: int) -> bytes:
+    """A frame of Ethernet with VLAN tags of these types."""
     kind = 0x86DD if packet[0] >> 4 == 6 else 0x0800
     return bytes(12) + b"".join(struct.pack(">HH", tag, 5) for tag in tags) + struct.pack(">H", kind) + packet
 
 
 def rtp(number: int) -> bytes:
+    """A datagram of G.711 over RTP."""
     return udp(struct.pack(">BBHII", 0x80, 0, number & 0xFFFF, number * 160, 7) + bytes(160))
 
 
-def pcap(path, frames, *, order="<", unit=1000, link=1, cut=None):
+def pcap(
+    path: Path, frames: Frames, *, order: str = "<", unit: int = 1000, link: int = 1, cut: int | None = None
+) -> Path:
     """A pcap of frames, each with its time in ns since the first."""
     magic = 0xA1B2C3D4 if unit == 1000 else 0xA1B23C4D
     data = bytearray(struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 65535, link))
@@ -51,12 +74,22 @@ def pcap(path, frames, *, order="<", unit=1000, link=1, cut=None):
     return path
 
 
-def block(kind: int, body: bytes, order="<") -> bytes:
+def block(kind: int, body: bytes, order: str = "<") -> bytes:
+    """A block of pcapng."""
     body += bytes(-len(body) % 4)
     return struct.pack(order + "II", kind, len(body) + 12) + body + struct.pack(order + "I", len(body) + 12)
 
 
-def pcapng(path, frames, *, order="<", resolution=None, link=1, offset=0, simple=False):
+def pcapng(
+    path: Path,
+    frames: Frames,
+    *,
+    order: str = "<",
+    resolution: int | None = None,
+    link: int = 1,
+    offset: int = 0,
+    simple: bool = False,
+) -> Path:
     """The same as pcapng; the resolution is the option's byte."""
     options = b""
     if resolution is not None:
