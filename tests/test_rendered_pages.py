@@ -11,6 +11,7 @@ from validation.pages import render
 ROOT = Path(__file__).parents[1]
 NUMBER = re.compile(r"(?<![\w.§-])\d[\d,]*(?:\.\d+)?(?![\w])")
 ELSEWHERE = {
+    "captures",
     "conferences",
     "evaluating",
     "files",
