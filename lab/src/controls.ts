@@ -317,7 +317,7 @@ export class Controls {
     for (const source of [this.json, this.complete]) {
       for (const [path] of leaves(source)) {
         const top = path[0];
-        if (top === "name" || top === "description" || path.at(-1) === "name") continue;
+        if (["version", "name", "description"].includes(String(top)) || path.at(-1) === "name") continue;
         if (top === "flow" && ["from", "to", "path"].includes(String(path.at(-1)))) continue;
         found.set(formatPath(path), path);
       }
