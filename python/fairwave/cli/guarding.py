@@ -124,6 +124,7 @@ def guard_scenarios(options: GuardOptions) -> None:
             f"fairwave guard keeps runs as Parquet, which needs the package 'pyarrow'; {install('report')}"
         )
     paths = _read_paths(options.scenarios)
+    _check(paths, options)
     names = label_paths(paths)
     if options.junit is not None and options.junit.is_dir():
         raise BadInputError(
@@ -157,6 +158,22 @@ def _read_paths(words: Sequence[str]) -> list[Path]:
             raise BadInputError(f"there is no scenario {word}; write for example `fairwave guard calls.toml`")
         paths.append(path)
     return paths
+
+
+def _check(paths: Sequence[Path], options: GuardOptions) -> None:
+    """Reads the scenarios and the requirements on them before anything runs.
+
+    Raises:
+        BadInputError: A scenario or a law cannot be used.
+        fairwave.ScenarioError: A scenario is wrong.
+        fairwave.ask.AskError: A requirement is no condition, or names a flow group that is not there.
+    """
+    from fairwave.cli.input import scenario, use_laws
+    from fairwave.cli.requiring import conditions
+
+    use_laws(options.laws)
+    for path in paths:
+        conditions(options.require, None, scenario(str(path), list(options.settings)), has_baseline=True)
 
 
 @contextmanager
@@ -221,7 +238,7 @@ def _guard(path: Path, slug: str, baseline: _Baseline, out: Path, options: Guard
     """Runs a scenario and its baseline, and judges the difference."""
     from fairwave.answers.markdown import GuardedScenario
     from fairwave.answers.verdict import judge_comparison
-    from fairwave.ask.requiring import judge_results
+    from fairwave.ask.requiring import judge_results, read
     from fairwave.cli.overlaying import choose_group, lay_over, list_differences, read_saved_scenario
     from fairwave.cli.requiring import saved_baseline
 
@@ -236,7 +253,7 @@ def _guard(path: Path, slug: str, baseline: _Baseline, out: Path, options: Guard
         before = None
     after = _run(path, str(path), AFTER, runs, baseline, options)
     if before is None:
-        wanted = [one for one in _conditions(options.require, after) if not one.has_baseline]
+        wanted = [one for one in read(options.require, None) if not one.has_baseline]
         required = judge_results(wanted, after, relevance=options.relevance)
         note = f"new: {baseline.words} has no such file, so there is nothing to compare with."
         return GuardedScenario(str(path), [], required, note=note)
@@ -245,7 +262,7 @@ def _guard(path: Path, slug: str, baseline: _Baseline, out: Path, options: Guard
     from fairwave.answers.lines import lines
 
     found = lines(whole, AXIS, group, relevance=options.relevance)
-    wanted = _conditions(options.require, after) or _forbid_worse(found, group, options.relevance)
+    wanted = read(options.require, None) or _forbid_worse(found, group, options.relevance)
     required = judge_results(wanted, after, baseline=before, relevance=options.relevance)
     where = {BEFORE: baseline.path if baseline.kind == "runs" else runs / BEFORE, AFTER: runs / AFTER}
     texts = {side: text for side, at in where.items() if (text := read_saved_scenario(at))}
@@ -302,25 +319,6 @@ def _run(path: Path, name: str, side: str, runs: Path, baseline: _Baseline, opti
         console.say(f"The runs of {name} failed.")
         raise typer.Exit(done.returncode if 0 < done.returncode < 128 else 1)
     return saved_runs(folder)
-
-
-def _conditions(require: Sequence[str], results: Results) -> list[Condition]:
-    """Reads requirements, and checks their flow groups and links.
-
-    Raises:
-        BadInputError: The runs have no such flow group or link.
-        fairwave.ask.AskError: One is no condition.
-    """
-    from fairwave.answers.results_api import asked
-    from fairwave.ask.requiring import read
-
-    wanted = read(require, None)
-    try:
-        for one in wanted:
-            asked(results, one.of.text, None)
-    except LookupError as error:
-        raise BadInputError(f"--require: {error}") from None
-    return wanted
 
 
 def _forbid_worse(found: Sequence[MeasureLine], group: str, relevance: Relevance) -> list[Condition]:
