@@ -15,7 +15,7 @@ from fairwave import glossary
 
 pytest.importorskip("sphinx", reason="the site is not built: sphinx is not installed")
 
-from validation.pages import site
+from validation.pages import render, site
 
 ROOT = Path(__file__).parents[1]
 API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -86,6 +86,18 @@ def test_the_sidebar_follows_the_lists_of_the_start_page(conf):
         page.relative_to(ROOT / "docs").with_suffix("").as_posix() for page in (ROOT / "docs").rglob("*.md")
     }
     assert pages - {page for _, page in entries} == {"index"}
+
+
+def test_tables_and_pictures_have_other_names_in_the_sidebar_than_the_pages_of_the_start_page(conf, tmp_path):
+    source = [(ROOT / "docs" / "index.md").read_text(encoding="utf-8")]
+    conf["add_navigation"](None, "docs/index", source)
+    for page in render.PAGES.values():
+        (tmp_path / f"{page.name}.md").write_text("", encoding="utf-8")
+    render.write_index(tmp_path)
+    text = source[0] + (tmp_path / "index.md").read_text(encoding="utf-8")
+    labels = re.findall(r"^(.+) <\S+>$", text, re.M)
+    assert len(labels) >= len(render.PAGES) + 40
+    assert len(labels) == len(set(labels))
 
 
 def test_every_public_name_of_the_package_is_on_its_page_and_has_a_description():

@@ -154,8 +154,9 @@ def write_tables(folder: Path) -> None:
 
 def write_index(folder: Path) -> None:
     """Writes the list of all pages."""
-    # The sidebar of the site has each name once.
-    taken = (DOCS / "index.md").read_text(encoding="utf-8")
+    # The sidebar of the site has each name once. Its other names are the links of the start page.
+    links = re.findall(r"\[([^\]]+)\]\(", (DOCS / "index.md").read_text(encoding="utf-8"))
+    taken = {" ".join(link.split()).lower() for link in links}
     lines = [
         "# Tables and pictures",
         "",
@@ -164,7 +165,7 @@ def write_index(folder: Path) -> None:
     for group, pages in GROUPS.items():
         there = [page for page in pages if (folder / f"{page.name}.md").is_file()]
         lines += ["", f"## {group}", "", *(f"- [{page.title}]({page.name}.md)" for page in there)]
-        names = (f"{page.title}: results" if f"{page.title} <" in taken else page.title for page in there)
+        names = (f"{page.title}: results" if page.title.lower() in taken else page.title for page in there)
         entries = (f"{name} <{page.name}>" for name, page in zip(names, there, strict=True))
         lines += ["", "```{toctree}", ":hidden:", *entries, "```"]
     (folder / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
