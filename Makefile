@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-MUTATOR := target/tools/bin/cargo-mutants
+TOOLS := target/tools/bin
+MUTATOR := $(TOOLS)/cargo-mutants
 WHEEL_TOOLS := target/tools/wheels
 
 # Tests start Python some hundred times. Each start imports compiled modules from this folder, even if the environment forbids Python to
@@ -18,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(abspath target/pycache)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock workflows site wheel wheels packaged-lab clean distclean
+.PHONY: help setup stacks demo test compiled quick test-times build-times test-rust test-python test-lab lab lab-engine lint format bench validate validate-quick live docs results bad-files faults fuzz mutants golden lock workflows site wheel wheels packaged-lab crates semver msrv deny advisories sbom clean distclean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,7 +60,7 @@ build-times: $(VENV)/.locked  ## the time that each crate takes in the build, as
 
 test-rust: $(VENV)/.locked
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --workspace --all-targets --features fairwave-sim/fwsim -- -D warnings
 	PROPTEST_RNG_SEED=2026 cargo test --locked --workspace --quiet
 
 lint: $(VENV)/.built  ## formatters, linters and the type checker, on Python
@@ -150,6 +151,46 @@ packaged-lab:
 	@missing=$$(lab/missing); if [ -z "$$missing" ]; then $(MAKE) --no-print-directory out/lab.html; \
 		else echo "the wheel has no lab, unless there is one already: $$missing"; fi
 
+# Cargo packs each crate and builds it from its package. The packages of the other crates stand in for the registry. It refuses
+# changes that are not committed.
+crates:  ## pack, build and check all crates for the registry; upload nothing
+	cargo package --workspace --exclude fairwave-python --exclude fairwave-wasm --no-verify --locked --quiet
+	$(PYTHON) packaging/crates.py $(or $(CARGO_TARGET_DIR),target)
+	cargo publish --workspace --dry-run --locked --all-features
+
+# Two interfaces are compared: that of the working tree, and that of the last release (or of the last commit before the first release).
+BASELINE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || echo HEAD)
+
+semver: $(TOOLS)/cargo-semver-checks  ## compare the interface of all crates with BASELINE, by default the last release
+	$(TOOLS)/cargo-semver-checks semver-checks --workspace --baseline-rev $(BASELINE)
+
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+msrv:  ## compile all crates with the oldest supported Rust; needs rustup
+	cargo +$(MSRV) --version >/dev/null 2>&1 || { echo 'Rust $(MSRV) is missing: rustup toolchain install $(MSRV) --profile minimal' >&2; exit 1; }
+	cargo +$(MSRV) check --locked --workspace --all-features
+
+deny: $(TOOLS)/cargo-deny  ## licences and origins of all Rust crates that fairwave uses
+	$(TOOLS)/cargo-deny --locked --log-level error check licenses bans sources
+
+advisories: $(TOOLS)/cargo-deny  ## known defects of these crates; downloads the RustSec database
+	$(TOOLS)/cargo-deny --locked --log-level error check advisories
+
+# One file per artefact: the library, the module in the wheel, the engine in the lab, and the locked Python packages.
+sbom: $(TOOLS)/cargo-cyclonedx target/tools/python/.locked  ## bills of materials (CycloneDX) of crates, wheel and lab: out/sbom
+	mkdir -p out/sbom
+	trap 'rm -f crates/*/fairwave-sbom.json' EXIT; export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}; \
+		$(TOOLS)/cargo-cyclonedx cyclonedx --quiet --format json --spec-version 1.5 --all-features --target all --no-build-deps \
+			--override-filename fairwave-sbom && \
+		for crate in fairwave fairwave-python fairwave-wasm; do mv crates/$$crate/fairwave-sbom.json out/sbom/$$crate.json || exit 1; done
+	PYTHONWARNINGS=ignore::UserWarning target/tools/python/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
+		--output-file out/sbom/python.json
+
+target/tools/python/.locked: requirements-sbom.lock
+	$(PYTHON) -m venv target/tools/python
+	target/tools/python/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-sbom.lock
+	touch $@
+
 bad-files:  ## 2000 bad files for each command that reads files of others: a quarter of an hour of one core
 	FAIRWAVE_BAD_FILES=$${FAIRWAVE_BAD_FILES:-2000} $(BIN)/python -m pytest -q tests/test_foreign.py
 
@@ -197,6 +238,7 @@ lock:  ## choose the newest allowed versions of all Python packages anew
 	$(UV_COMPILE) --upgrade --extra scoring --constraint requirements.lock --output-file requirements-scoring.lock
 	$(UV_COMPILE_GROUP) --group workflows --upgrade --output-file requirements-workflows.lock
 	$(UV_COMPILE_GROUP) --group wheels --upgrade --output-file requirements-wheels.lock
+	$(UV_COMPILE_GROUP) --group sbom --upgrade --output-file requirements-sbom.lock
 	rm -rf $(VENV)-lock
 
 clean:  ## remove what was built and what was run
@@ -230,6 +272,14 @@ $(LINTERS)/.locked: requirements-workflows.lock
 	test -x $(LINTERS)/bin/python || $(PYTHON) -m venv $(LINTERS)
 	$(LINTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements-workflows.lock
 	touch $@
+$(TOOLS)/cargo-deny:
+	cargo install --locked --quiet --root target/tools --version 0.20.2 cargo-deny
+
+$(TOOLS)/cargo-cyclonedx:
+	cargo install --locked --quiet --root target/tools --version 0.5.9 cargo-cyclonedx
+
+$(TOOLS)/cargo-semver-checks:
+	cargo install --locked --quiet --root target/tools --version 0.51.0 cargo-semver-checks
 
 # The score of a call against the original is optional: everything else works without it.
 $(VENV)/.scoring: $(VENV)/.locked requirements-scoring.lock

@@ -25,6 +25,8 @@ def build() -> str:
         "--quiet",
         "--package",
         "fairwave-sim",
+        "--features",
+        "fwsim",
         "--bin",
         "fwsim",
     ]

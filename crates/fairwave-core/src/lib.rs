@@ -1,9 +1,10 @@
-//! All laws of fairwave in one crate, in the order of a packet's path: sources of traffic ([`traffic`]), transports
-//! ([`transport`]), queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]), losses on links ([`loss`]), and
-//! quality at the receiver ([`quality`]). [`wire`] has the byte formats of packets.
+#![doc = include_str!("../README.md")]
 //!
-//! Every law is a pure state machine: it takes the time and an event and returns the actions to take. No law has a clock, a socket,
-//! a thread or a file, so the same code runs in virtual and in real time.
+//! # Inside
+//!
+//! Modules in the order of a packet's path: sources of traffic ([`traffic`]), transports ([`transport`]), queues
+//! ([`queue`]), rates of links ([`link`]), shared media ([`medium`]), losses on links ([`loss`]), and quality at the receiver
+//! ([`quality`]). [`wire`] has the byte formats of packets.
 //!
 //! You can also use each underlying crate alone: `fairwave-units`, `fairwave-network`, `fairwave-media`, `fairwave-endpoint`,
 //! `fairwave-tcp`, `fairwave-rtc`, `fairwave-transport`.

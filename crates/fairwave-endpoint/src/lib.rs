@@ -1,5 +1,6 @@
-//! Interfaces and parts that all transports share. A transport is a pair of endpoints: a [`Sender`] and a
-//! [`Receiver`]. Both are state machines without clock or socket.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! The caller calls an endpoint with the current time and an event, and passes an [`Output`]. The endpoint writes
 //! packets and deliveries to it. An endpoint never waits: it states the time of the next call that it needs

@@ -4,6 +4,7 @@ use fairwave_sim::RunError;
 
 /// Why a live run failed, or why its results are not valid.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LiveError {
     /// The system is not Linux.
     #[error("a live run needs Linux (network namespaces, TUN devices): run it there, or simulate it by `fairwave run`")]

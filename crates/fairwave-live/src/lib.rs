@@ -1,4 +1,6 @@
-//! Live runs: real packets pass through the simulator's links and queues in real time.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! [`run`] creates a network namespace with a TUN device for each host of a plan and routes packets between the hosts.
 //! One thread drives the simulator ([`fairwave_sim::SteppedRun`]) by a real clock. When the router reads a packet of a
@@ -85,6 +87,7 @@ pub struct Request {
 
 /// Result of [`run`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Tables of the run; `None` if the run ended before the time in the plan.
     pub result: Option<RunResult>,

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
+//!
 //! Traffic sources ([`traffic`]), receiver quality ([`quality`]) and received speech ([`speech`]).
 
 pub mod encoder;

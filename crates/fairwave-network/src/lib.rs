@@ -1,6 +1,9 @@
-//! Network laws: queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]) and losses on links ([`loss`]).
+#![doc = include_str!("../README.md")]
 //!
-//! Every law is a pure state machine: it receives the time and an event and returns the resulting actions.
+//! # Inside
+//!
+//! Queues ([`queue`]), rates of links ([`link`]), shared media ([`medium`]) and losses on links ([`loss`]). They exchange
+//! packets ([`packet`]).
 
 pub mod dscp;
 pub mod link;

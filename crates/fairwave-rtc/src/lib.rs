@@ -1,4 +1,6 @@
-//! WebRTC calls. One transport carries all streams of a peer.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! - [`side_channel`]: side channel for payloads: pictures, and packets that FEC restores.
 //! - [`control`]: rate controllers, one file each. A controller decides how much the sender may send.
@@ -8,8 +10,6 @@
 //! - [`receive`]: the receiver of a session, from packets to playout.
 //! - [`sfu`]: the server of a conference.
 //! - [`rtcp`]: reports and feedback as real bytes. [`sizes`]: sizes of headers, bytes.
-//!
-//! All parts are state machines without clock or socket.
 
 pub mod control;
 pub mod mailbox;

@@ -1,28 +1,6 @@
-//! The scenario language: from TOML or JSON to a checked [`plan::Plan`].
+#![doc = include_str!("../README.md")]
 //!
-//! ```
-//! use fairwave_core::random::Seed;
-//! use fairwave_scenario::Scenario;
-//!
-//! let text = r#"
-//!     name = "ten calls"
-//!     duration = "60 s"
-//!     [topology]
-//!     preset = "dumbbell"
-//!     bottleneck = { rate = "1 Mb/s", delay = "20 ms" }
-//!     [[flow]]
-//!     name = "voice"
-//!     count = 10
-//!     transport = "udp"
-//!     traffic = "voice"
-//! "#;
-//! let scenario = Scenario::from_toml(text, "ten-calls.toml")?;
-//! assert_eq!(scenario.plan(Seed(1))?.flows.len(), 10);
-//!
-//! let mistaken = Scenario::from_toml(&text.replace("rate", "rat"), "ten-calls.toml").unwrap_err().to_string();
-//! assert!(mistaken.contains("ten-calls.toml:6:20") && mistaken.contains("did you mean `rate`?"), "{mistaken}");
-//! # Ok::<(), fairwave_scenario::ScenarioError>(())
-//! ```
+//! # Inside
 //!
 //! A scenario passes through these steps: text → a tree that records positions in the text ([`Scenario::from_text`]) →
 //! the typed model ([`model`]) → checks ([`Scenario::check`]) → presets expanded ([`Scenario::expand_preset`]) → the

@@ -112,6 +112,7 @@ impl ClassMeasures {
 /// One class at one managed queue in the window from the end of the warm-up to the end of the run. Arrivals plus
 /// initially waiting packets = served + dropped + waiting.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ClassRow {
     /// `from>to`.
     pub link: String,

@@ -40,6 +40,7 @@ pub struct Step {
 }
 
 /// A run in progress under external control.
+#[derive(Debug)]
 pub struct Episode {
     run: SteppedRun<'static, ()>,
     queue: SharedPolicyQueue,

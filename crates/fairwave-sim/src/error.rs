@@ -5,6 +5,7 @@ use fairwave_core::units::Instant;
 
 /// Reason why a run cannot start or its results cannot be trusted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The plan has more links or flows than an event can address.
     #[error(

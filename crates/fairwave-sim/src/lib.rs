@@ -1,8 +1,9 @@
-//! Deterministic packet-level simulator in virtual time.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! A [`Run`] executes a [`Plan`](fairwave_scenario::plan::Plan) and returns a [`RunResult`]; [`run_many`] executes many
-//! plans on all cores. A run is a pure function of its plan. It gives the same bytes on every machine and with any
-//! number of threads. ARCHITECTURE.md describes the path of a packet through a run.
+//! plans on all cores. ARCHITECTURE.md describes the path of a packet through a run.
 //!
 //! Imports run in one direction. First chain: routes; events, entries and pages → calendar; measures and classes →
 //! links → network. Second chain: unit logs and judgements → ends of flows → admission. Both chains → tables

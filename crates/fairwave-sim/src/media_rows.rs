@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Quality of one stream of a session, from its start to the end of the run.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct MediaRow {
     /// Name of the group.
     pub group: String,
@@ -92,6 +93,7 @@ pub struct MediaRow {
 
 /// State of a session's controller at one time.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct MediaTransportRow {
     /// Name of the group.
     pub group: String,
@@ -122,6 +124,7 @@ pub struct MediaTransportRow {
 /// State of a stream at its sender at one time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)] // each is the member of webrtc-stats by that name, see `fairwave_endpoint::media`
+#[non_exhaustive]
 pub struct MediaOutboundRow {
     pub group: String,
     pub flow: u32,
@@ -163,6 +166,7 @@ pub struct MediaOutboundRow {
 /// State of a stream at its receiver at one time.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)] // likewise
+#[non_exhaustive]
 pub struct MediaInboundRow {
     pub group: String,
     pub flow: u32,

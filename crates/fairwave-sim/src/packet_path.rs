@@ -57,6 +57,7 @@ pub struct PathStep {
 
 /// Error of [`trace_packet`].
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PathError {
     /// The run failed.
     #[error(transparent)]

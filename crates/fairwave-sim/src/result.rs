@@ -19,6 +19,7 @@ pub use crate::service_classes::ServiceClassRow;
 
 /// All results of a run.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct RunResult {
     /// One row per flow.
     pub flows: Vec<FlowRow>,
@@ -76,6 +77,7 @@ pub struct RunResult {
 
 /// One flow.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct FlowRow {
     /// Name of the group.
     pub group: Arc<str>,
@@ -204,6 +206,7 @@ pub struct FlowRow {
 /// Number of units of one flow with one fate at one place. Counts units of the window. The rows of a flow add up to
 /// its `units_sent` plus `units_in_flight`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct FateRow {
     /// Name of the group.
     pub group: Arc<str>,
@@ -220,6 +223,7 @@ pub struct FateRow {
 
 /// Timeliness of one flow under one reading.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TimelinessRow {
     /// Name of the group.
     pub group: String,
@@ -237,6 +241,7 @@ pub struct TimelinessRow {
 
 /// Playback of one flow for one reading and share: the x % application success percentage over the flow's lifetime.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct PlaybackRow {
     /// Name of the group.
     pub group: String,
@@ -254,6 +259,7 @@ pub struct PlaybackRow {
 
 /// Recovery of one flow from an interruption, to one level.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RecoveryRow {
     /// Name of the group.
     pub group: String,
@@ -270,6 +276,7 @@ pub struct RecoveryRow {
 
 /// A file or a page, wanted as a complete object. See `fairwave_core::quality::completion`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TransferRow {
     /// Name of the group.
     pub group: String,
@@ -296,6 +303,7 @@ pub struct TransferRow {
 
 /// Results of a group's transfers. For arriving flows with a given duration: their numbers.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct CompletionRow {
     /// Name of the group.
     pub group: String,
@@ -321,6 +329,7 @@ pub struct CompletionRow {
 
 /// Playback of an adaptive stream from the start of the flow. See `fairwave_core::traffic::Session`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SessionRow {
     /// Name of the group.
     pub group: String,
@@ -349,6 +358,7 @@ pub struct SessionRow {
 
 /// Both directions of a conversation. See `fairwave_core::quality::conversation`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ConversationRow {
     /// Name of the group.
     pub group: String,
@@ -387,6 +397,7 @@ pub struct ConversationRow {
 
 /// Round trips of one flow, measured at its sender.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RoundTripRow {
     /// Name of the group.
     pub group: String,
@@ -420,6 +431,7 @@ pub struct RoundTripRow {
 
 /// Quality of Outcome of one flow. See `fairwave_core::quality::outcome`.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct OutcomeRow {
     /// Name of the group.
     pub group: String,
@@ -436,6 +448,7 @@ pub struct OutcomeRow {
 
 /// Counters of a tin of CAKE, as `tc -s qdisc` shows them.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct TinRow {
     /// `from>to`.
     pub link: String,
@@ -485,6 +498,7 @@ pub struct TinRow {
 
 /// Use of a shared medium by one link direction.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct RadioRow {
     /// Name of the medium.
     pub medium: String,
@@ -512,6 +526,7 @@ pub struct RadioRow {
 
 /// One direction of a link.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct LinkRow {
     /// `from>to`.
     pub link: Arc<str>,
@@ -550,6 +565,7 @@ pub struct LinkRow {
 
 /// Outage of one direction of a link; it can end after the run.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct OutageRow {
     /// `from>to`.
     pub link: String,
@@ -565,6 +581,7 @@ pub struct OutageRow {
 
 /// One point of a series. Series cover the whole run.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct SeriesRow {
     /// Kind: `goodput_bps`, `allotted_goodput_bps`, `allotted_fairness`, `queue_packets`, `window`, `ssthresh`,
     /// `srtt_s`, `estimate`, `rate_bps`, `layers`, `receive_bps`, `bound_bps`; for groups `group_goodput_bps`,
@@ -580,6 +597,7 @@ pub struct SeriesRow {
 
 /// One unit of a recorded flow. Units cover the whole run.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct UnitRow {
     /// The flow.
     pub flow: String,

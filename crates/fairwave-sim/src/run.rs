@@ -1,6 +1,7 @@
 //! The public interface of a run: its plan, its observer, its threads and its parts.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use fairwave_scenario::plan::Plan;
 
@@ -36,6 +37,12 @@ pub struct Run<'a> {
     parts: Parts<'a>,
     request: PartitionRequest,
     prefetches: bool,
+}
+
+impl fmt::Debug for Run<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("plan", &self.plan.name).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Run<'a> {

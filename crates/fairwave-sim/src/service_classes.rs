@@ -10,6 +10,7 @@ use crate::link::{Link, Service};
 /// warm-up to the end of the run. Initially waiting packets count as served, dropped or waiting too, although they
 /// arrived before.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ServiceClassRow {
     /// `from>to`.
     pub link: String,

@@ -1,6 +1,7 @@
 //! Adapter from a stack to an endpoint of the simulator.
 
 use std::any::Any;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fairwave_core::packet::Packet;
@@ -36,6 +37,14 @@ pub struct StackEnd<S> {
     /// Time of the latest call, and number of polls at that time.
     polled: (Instant, u32),
     failure: Option<Failure>,
+}
+
+impl<S: Stack> fmt::Debug for StackEnd<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("StackEnd");
+        shown.field("stack", &S::NAME).field("sent", &self.sent).field("failure", &self.failure);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl<S: Stack> StackEnd<S> {

@@ -1,4 +1,6 @@
-//! Protocol implementations that people deploy, run packet by packet in virtual time.
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
 //!
 //! A *stack* is a protocol implementation without input and output. Its caller passes datagrams and the time. It
 //! returns datagrams, deliveries and the time of the next call. [`Stack`] is this interface, and [`pair`] makes a

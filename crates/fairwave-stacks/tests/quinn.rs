@@ -52,10 +52,10 @@ fn a_run_has_the_same_digest_every_time_and_on_any_number_of_threads() {
 #[test]
 fn quinn_fills_the_link_next_to_our_cubic_and_loads_pages() {
     let result = result(FILES, 1);
-    let goodput = |name: &str| result.flows.iter().find(|flow| flow.group == name).and_then(|flow| flow.goodput_bps);
+    let goodput = |name: &str| result.flows.iter().find(|flow| &*flow.group == name).and_then(|flow| flow.goodput_bps);
     let (quinn, ours) = (goodput("quinn").expect("measured"), goodput("ours").expect("measured"));
     assert!(quinn > 1e6 && ours > 1e6, "{quinn} {ours}");
     assert!(quinn + ours > 8.5e6, "{quinn} {ours}");
-    let units = result.flows.iter().find(|flow| flow.group == "page").expect("a page");
+    let units = result.flows.iter().find(|flow| &*flow.group == "page").expect("a page");
     assert!(units.units_received > 0, "{units:?}");
 }

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
+//!
 //! TCP: one sender and one receiver. A flavour is a controller (`control/`) with a loss recovery (`recovery/`).
 //!
 //! Each part states its sources and assumptions: [`sender`], [`receiver`], [`rtt`], [`recovery`], [`control`].

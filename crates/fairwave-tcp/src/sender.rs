@@ -11,6 +11,7 @@
 //! constant: its application reads at once. After `on_stop` unsent units are never sent; lost segments are still
 //! repaired. With a `deadline` no unit waits longer than that, and older data is not retransmitted (`lifetime`).
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::TcpParameters;
@@ -28,6 +29,12 @@ use fairwave_units::units::Instant;
 pub struct TcpSender {
     pub(super) recovery: LossRecovery,
     pub(super) connection: Connection,
+}
+
+impl fmt::Debug for TcpSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TcpSender").field("view", &self.view()).finish_non_exhaustive()
+    }
 }
 
 impl TcpSender {

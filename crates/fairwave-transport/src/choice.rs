@@ -5,6 +5,7 @@
 //! program registers further transports with [`register`], and further controllers with
 //! [`tcp::control::register`].
 
+use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -156,6 +157,12 @@ type Make<'a> = dyn Fn(FlowContext, Option<&Media>, Stream) -> Result<Endpoints,
 
 /// A checked configuration. It makes the endpoints of any number of flows, which share the common parts.
 pub struct PreparedTransport<'a>(Box<Make<'a>>);
+
+impl fmt::Debug for PreparedTransport<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreparedTransport").finish_non_exhaustive()
+    }
+}
 
 impl<'a> PreparedTransport<'a> {
     /// Wraps the constructor `make` of a transport without traffic of the kind `media`.

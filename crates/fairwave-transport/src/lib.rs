@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
+//!
 //! The transports that scenarios name: configuration, names, schema and endpoints of all transports
 //! ([`TransportConfig`]), the transports other than TCP, TCP's tables ([`tcp`]), and packets as bytes ([`wire`]).
 

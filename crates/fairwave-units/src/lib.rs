@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Inside
+//!
 //! Types and tools that all laws use: quantities with units ([`units`]), one named random stream per component
 //! ([`random`]), families of laws ([`registry`]), errors with a remedy ([`config`]) and schedules ([`timed`]).
 

@@ -12,15 +12,19 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Serde adapter for a ratio.
+#[derive(Clone, Copy, Debug)]
 pub struct Ratio;
 
 /// Serde adapter for an optional ratio.
+#[derive(Clone, Copy, Debug)]
 pub struct OptionalRatio;
 
 /// Serde adapter for a list of ratios.
+#[derive(Clone, Copy, Debug)]
 pub struct Ratios;
 
 /// Serde adapter for a percentage: `60` or `"60 %"`.
+#[derive(Clone, Copy, Debug)]
 pub struct Percent;
 
 /// Returns the number before a percent sign: 2 for `2 %`. Returns `None` for any other text.

@@ -78,6 +78,12 @@ pub struct RuntimeLaw<D: ?Sized + 'static> {
     pub schema: Box<Describe>,
 }
 
+impl<D: ?Sized> fmt::Debug for RuntimeLaw<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeLaw").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl<D: ?Sized> RuntimeLaw<D> {
     /// Creates a law with the given scenario name.
     ///
@@ -115,6 +121,14 @@ pub struct NameTaken {
     pub what: &'static str,
     /// The name.
     pub name: String,
+}
+
+/// Shows the names of the registered laws.
+impl<D: ?Sized> fmt::Debug for Registry<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        f.debug_list().entries(entries.iter().map(|entry| &entry.name)).finish()
+    }
 }
 
 impl<D: ?Sized> Registry<D> {
@@ -375,6 +389,7 @@ macro_rules! family {
         #[doc = concat!("The parameters of a ", $what, ", as a scenario writes them: a table whose key `", $tag, "` names it.")]
         #[derive(Clone, PartialEq, Debug)]
         #[allow(missing_docs)] // each law's parameters say what it is
+        #[non_exhaustive]
         pub enum $Config {
             $($Variant($Law),)+
             /// A registered law.

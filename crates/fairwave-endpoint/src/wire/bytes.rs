@@ -7,6 +7,7 @@ use fairwave_units::units::Span;
 const LONGEST: u64 = (1 << 48) - 1;
 
 /// Reads big-endian numbers from bytes whose length has been checked. Bytes beyond the end read as zero.
+#[derive(Clone, Copy, Debug)]
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl Reader<'_> {

@@ -123,6 +123,7 @@ impl<C> fmt::Debug for Time<C> {
 
 /// The offset between two clocks: the time that `B` shows when `A` shows zero. Both clocks are assumed to run
 /// equally fast.
+#[derive(Debug)]
 pub struct Offset<A, B> {
     /// Nanoseconds.
     ahead: i128,

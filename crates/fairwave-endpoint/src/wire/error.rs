@@ -2,6 +2,7 @@
 
 /// The first problem found in a datagram.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WireError {
     /// The datagram is shorter than the header.
     #[error("{have} bytes, but this packet's header has {need}")]

@@ -59,6 +59,7 @@ mod victim;
 mod voice_guard;
 mod wfq;
 
+use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -218,6 +219,14 @@ pub struct Queue {
     free_from: Instant,
     /// Whether this queue marked the last packet that left.
     marked: bool,
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Queue");
+        shown.field("rate", &self.rate).field("packets", &self.packets()).field("bytes", &self.bytes());
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Queue {

@@ -13,6 +13,7 @@ mod patterns;
 mod sip;
 mod tcp;
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,12 @@ pub struct CaptureSummary {
     pub packets: u64,
     /// For a pattern: the number of lost packets.
     pub lost: u64,
+}
+
+impl fmt::Debug for Capture<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture").field("plan", &self.plan.name).finish_non_exhaustive()
+    }
 }
 
 /// Probe that writes captures and patterns.

@@ -155,6 +155,7 @@ macro_rules! row {
     (() $($column:ident { $file:ident::$Measure:ident })+) => {
         /// Joint results of the flows of one group.
         #[derive(Clone, Debug, Serialize)]
+        #[non_exhaustive]
         pub struct GroupRow {
             /// Name of the group.
             pub group: String,

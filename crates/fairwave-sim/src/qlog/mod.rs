@@ -23,6 +23,7 @@
 mod trace;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,13 @@ use trace::Trace;
 pub struct Qlog {
     traces: BTreeMap<u32, Trace>,
     failure: Option<(PathBuf, io::Error)>,
+}
+
+/// Shows the numbers of the flows.
+impl fmt::Debug for Qlog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Qlog").field("flows", &self.traces.keys()).finish_non_exhaustive()
+    }
 }
 
 impl Qlog {

@@ -1,6 +1,7 @@
 //! A run driven by the caller's clock, with a border between flow ends and the network.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use fairwave_core::packet::Packet;
 use fairwave_core::transport::Delivery;
@@ -21,6 +22,12 @@ pub struct SteppedRun<'p, B> {
     simulation: Simulation<'p, (), B>,
     /// Time of the last handled events: all events up to it, inclusive, are handled.
     reached: Option<Instant>,
+}
+
+impl<B> fmt::Debug for SteppedRun<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SteppedRun").field("reached", &self.reached).finish_non_exhaustive()
+    }
 }
 
 impl<'p, B: Border> SteppedRun<'p, B> {

@@ -147,7 +147,7 @@ impl TransportLaw for QuinnConfig {
             let allowed = "`streams` or `one-stream` for bulk data: datagrams carry units";
             return Err(ConfigError::new("carry", "datagrams", allowed, "carry = \"streams\""));
         }
-        let mut seed = || stream.below(u64::MAX);
+        let mut seed = || stream.uniform_below(u64::MAX);
         let (client, server) = (seed(), seed());
         Ok(pair(context, Quinn::client(self, context.bulk, client), Quinn::server(self, server)))
     }

@@ -133,7 +133,7 @@ impl TransportLaw for Str0mConfig {
             let allowed = "one camera in one encoding over webrtc/str0m, without a screen and without `camera-off`";
             return Err(ConfigError::new("media", "more streams", allowed, "traffic = \"media\""));
         }
-        let mut seed = || stream.below(u64::MAX);
+        let mut seed = || stream.uniform_below(u64::MAX);
         let (ours, theirs, encoders) = (seed(), seed(), seed());
         Ok(pair(context, Sending::new(self, media, ours, encoders), Receiving::new(media, theirs)))
     }

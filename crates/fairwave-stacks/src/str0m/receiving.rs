@@ -45,13 +45,13 @@ impl Seen {
         self.first.get_or_insert(now);
         (self.last, self.latest) = (Some(now), opinion);
         self.shown += 1;
-        self.delays += now.since(created).seconds();
+        self.delays += now.span_since(created).seconds();
     }
 
     /// Keeps the latest picture on the screen until `now`.
     fn stand(&mut self, now: Instant) {
         let Some(last) = self.last else { return };
-        let gap = now.since(last);
+        let gap = now.span_since(last);
         self.seconds += gap.seconds();
         if gap > FREEZE {
             self.freezes += 1;
@@ -63,7 +63,7 @@ impl Seen {
     }
 
     fn quality(&self, end: Instant) -> VideoQuality {
-        let whole = self.first.map_or(0.0, |first| end.since(first).seconds());
+        let whole = self.first.map_or(0.0, |first| end.span_since(first).seconds());
         let moving = self.seconds - self.frozen;
         let rating = match (self.shown, moving > 0.0) {
             (0, _) => Rated::Not(Unrated::NothingPlayed),
