@@ -273,7 +273,8 @@ def test_a_packet_on_two_interfaces_counts_once_and_a_duplicate_twice(tmp_path):
     (tmp_path / "a").write_bytes(data)
     capture = captures.read(tmp_path / "a")
     assert (capture.streams[0].packets, capture.streams[0].duplicates) == (21, 1)
-    assert capture.notes.sentences() == ["21 packets were captured on two interfaces: the first copy counts."]
+    (sentence,) = capture.notes.sentences()
+    assert sentence.startswith("21 packets were captured on two interfaces: the first copy counts")
 
 
 def test_a_forwarded_packet_in_a_capture_of_any_counts_once(tmp_path):

@@ -89,7 +89,8 @@ class Notes:
         )
         add(
             self.copies,
-            f"{_count(self.copies, 'packet was', 'packets were')} captured on two interfaces: the first copy counts.",
+            f"{_count(self.copies, 'packet was', 'packets were')} captured on two interfaces: "
+            "the first copy counts, and losses between the two do not show.",
         )
         add(
             tunnels,
