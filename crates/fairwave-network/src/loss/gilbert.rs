@@ -18,33 +18,49 @@ use super::{LossLaw, LossModel};
 use crate::packet::Packet;
 use fairwave_units::config::{ConfigError, check_fraction};
 use fairwave_units::random::Stream;
-use fairwave_units::ratio::OptionalRatio;
+use fairwave_units::ratio::{OptionalRatio, Ratio};
 use fairwave_units::registry::{Checked, Law};
 use fairwave_units::units::Instant;
 
 /// Loses packets in runs, by a chain of two states that counts packets, not time (Gilbert 1960, Elliott 1963). Give either
 /// `rate` and `run`, or `to-bad` and `to-good` (netem's `gemodel`). `fairwave pattern` fits rate and run to a recorded pattern.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[schemars(extend("anyOf" = [{ "required": ["rate", "run"] }, { "required": ["to-bad", "to-good"] }]))]
 pub struct GilbertConfig {
     /// Share of packets lost in the long run, 0 to 1; at most run / (run + 1), or exactly 1: the link loses all.
-    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Mean number of packets lost in a row, 1 and above. Independent losses have 1 / (1 − rate).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<f64>,
     /// Probability that the bad state follows the good one, per packet, 0 to 1 (netem's p).
-    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub to_bad: Option<f64>,
     /// Probability that the good state follows the bad one, per packet, above 0 up to 1 (netem's r).
-    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
     pub to_good: Option<f64>,
     /// Loss rate in the good state, 0 to 1 (netem's 1 − k). Default 0. Only with to-bad and to-good.
-    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
-    pub good_loss: Option<f64>,
+    #[serde(with = "Ratio", skip_serializing_if = "is_zero")]
+    pub good_loss: f64,
     /// Loss rate in the bad state, 0 to 1 (netem's 1 − h). Default 1. Only with to-bad and to-good.
-    #[serde(default, with = "OptionalRatio", skip_serializing_if = "Option::is_none")]
-    pub bad_loss: Option<f64>,
+    #[serde(with = "Ratio", skip_serializing_if = "is_one")]
+    pub bad_loss: f64,
+}
+
+// Rate and run are written without the losses of states.
+fn is_zero(loss: &f64) -> bool {
+    *loss == 0.0
+}
+
+fn is_one(loss: &f64) -> bool {
+    *loss == 1.0
+}
+
+impl Default for GilbertConfig {
+    fn default() -> Self {
+        GilbertConfig { rate: None, run: None, to_bad: None, to_good: None, good_loss: 0.0, bad_loss: 1.0 }
+    }
 }
 
 /// The chain's four probabilities.
@@ -56,39 +72,36 @@ struct Steps {
     bad_loss: f64,
 }
 
+/// Remedies: a complete set of keys of each form.
+const BY_RATE: &str = "rate = \"1 %\", run = 3";
+const BY_STATES: &str = "to-bad = \"1 %\", to-good = \"25 %\"";
+
 impl GilbertConfig {
     fn steps(&self) -> Result<Steps, ConfigError> {
-        let (good_loss, bad_loss) = (self.good_loss.unwrap_or(0.0), self.bad_loss.unwrap_or(1.0));
+        let (good_loss, bad_loss) = (self.good_loss, self.bad_loss);
         match (self.rate, self.run, self.to_bad, self.to_good) {
+            (Some(rate), Some(_), None, None) if rate >= 1.0 => {
+                Ok(Steps { to_bad: 1.0, to_good: 0.0, good_loss, bad_loss })
+            }
             (Some(rate), Some(run), None, None) => {
-                let (key, value) = match (self.good_loss, self.bad_loss) {
-                    (Some(loss), _) => ("good-loss", loss),
-                    (None, Some(loss)) => ("bad-loss", loss),
-                    (None, None) if rate >= 1.0 => return Ok(Steps { to_bad: 1.0, to_good: 0.0, good_loss, bad_loss }),
-                    (None, None) => {
-                        let back = 1.0 / run;
-                        return Ok(Steps { to_bad: back * rate / (1.0 - rate), to_good: back, good_loss, bad_loss });
-                    }
-                };
-                let allowed = "to-bad and to-good instead of rate and run, if each state has a loss rate";
-                Err(ConfigError::new(key, value, allowed, "to-bad = \"1 %\", to-good = \"25 %\""))
+                let to_good = 1.0 / run;
+                Ok(Steps { to_bad: to_good * rate / (1.0 - rate), to_good, good_loss, bad_loss })
             }
             (None, None, Some(to_bad), Some(to_good)) => Ok(Steps { to_bad, to_good, good_loss, bad_loss }),
             (rate, run, to_bad, to_good) => {
-                let given = [("rate", rate), ("run", run), ("to-bad", to_bad), ("to-good", to_good)];
-                let names: Vec<_> = given.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| *name).collect();
-                let missing = match names[..] {
-                    ["rate"] => "run",
-                    ["to-bad"] => "to-good",
-                    ["to-good"] => "to-bad",
-                    _ => "rate",
+                let keys = [("rate", rate), ("run", run), ("to-bad", to_bad), ("to-good", to_good)];
+                let given: Vec<_> = keys.iter().filter(|(_, value)| value.is_some()).map(|(key, _)| *key).collect();
+                let (key, example) = match given[..] {
+                    ["rate"] => ("run", "run = 3"),
+                    ["run"] => ("rate", "rate = \"1 %\""),
+                    ["to-bad"] => ("to-good", "to-good = \"25 %\""),
+                    ["to-good"] => ("to-bad", "to-bad = \"1 %\""),
+                    [] if (good_loss, bad_loss) != (0.0, 1.0) => ("to-bad", BY_STATES),
+                    [] => ("rate", BY_RATE),
+                    [.., last] => (last, BY_RATE),
                 };
-                let value =
-                    if names.is_empty() { "no key".to_owned() } else { format!("only {}", names.join(" and ")) };
-                let (key, value) =
-                    if names.len() > 1 { (names[names.len() - 1], names.join(" and ")) } else { (missing, value) };
-                let allowed = "either rate and run, or to-bad and to-good";
-                Err(ConfigError::new(key, value, allowed, "rate = \"1 %\", run = 3"))
+                let value = if given.is_empty() { "none of them".to_owned() } else { given.join(" and ") };
+                Err(ConfigError::new(key, value, "either rate and run, or to-bad and to-good", example))
             }
         }
     }
@@ -96,24 +109,28 @@ impl GilbertConfig {
 
 impl Checked for GilbertConfig {
     fn check(&self) -> Result<(), ConfigError> {
+        for (key, value, example) in [
+            ("rate", self.rate, BY_RATE),
+            ("to-bad", self.to_bad, BY_STATES),
+            ("to-good", self.to_good, BY_STATES),
+            ("good-loss", Some(self.good_loss), "good-loss = \"0.1 %\", to-bad = \"1 %\", to-good = \"25 %\""),
+            ("bad-loss", Some(self.bad_loss), "bad-loss = \"50 %\", to-bad = \"1 %\", to-good = \"25 %\""),
+        ] {
+            check_fraction(key, value.unwrap_or(0.0), example)?;
+        }
+        if let Some(run) = self.run.filter(|run| !(*run >= 1.0 && run.is_finite())) {
+            return Err(ConfigError::new("run", run, "1 packet or more", BY_RATE));
+        }
+        if self.to_good == Some(0.0) {
+            return Err(ConfigError::new("to-good", 0.0, "above 0, or the bad state never ends", BY_STATES));
+        }
         let steps = self.steps()?;
-        let (Some(rate), Some(run)) = (self.rate, self.run) else {
-            check_fraction("to-bad", steps.to_bad, "to-bad = \"1 %\"")?;
-            check_fraction("to-good", steps.to_good, "to-good = \"25 %\"")?;
-            if steps.to_good == 0.0 {
-                return Err(ConfigError::new(
-                    "to-good",
-                    steps.to_good,
-                    "above 0, or the bad state never ends",
-                    "to-good = \"25 %\"",
-                ));
+        let (Some(rate), Some(run)) = (self.rate, self.run) else { return Ok(()) };
+        for (key, value, default) in [("good-loss", self.good_loss, 0.0), ("bad-loss", self.bad_loss, 1.0)] {
+            if value != default {
+                let allowed = "with rate and run only the default; with to-bad and to-good any share";
+                return Err(ConfigError::new(key, value, allowed, format!("{key} = {default}")));
             }
-            check_fraction("good-loss", steps.good_loss, "good-loss = \"0.1 %\"")?;
-            return check_fraction("bad-loss", steps.bad_loss, "bad-loss = \"50 %\"");
-        };
-        check_fraction("rate", rate, "rate = \"1 %\"")?;
-        if !(run >= 1.0 && run.is_finite()) {
-            return Err(ConfigError::new("run", run, "1 packet or more", "run = 3"));
         }
         // Tolerates rounding errors at the largest allowed rate.
         if rate < 1.0 && steps.to_bad > 1.0 + 1e-9 {
@@ -239,8 +256,8 @@ mod tests {
         let config = GilbertConfig {
             to_bad: Some(0.02),
             to_good: Some(0.25),
-            good_loss: Some(0.005),
-            bad_loss: Some(0.6),
+            good_loss: 0.005,
+            bad_loss: 0.6,
             ..Default::default()
         };
         let count = 2_000_000;
@@ -272,8 +289,8 @@ mod tests {
         assert_eq!(refused(GilbertConfig { rate: some, ..none }), "run");
         assert_eq!(refused(GilbertConfig { to_bad: some, ..none }), "to-good");
         assert_eq!(refused(GilbertConfig { rate: some, run: Some(3.0), to_bad: some, ..none }), "to-bad");
-        assert_eq!(refused(GilbertConfig { rate: Some(0.1), run: Some(3.0), bad_loss: some, ..none }), "bad-loss");
+        assert_eq!(refused(GilbertConfig { rate: Some(0.1), run: Some(3.0), bad_loss: 0.5, ..none }), "bad-loss");
         assert_eq!(refused(GilbertConfig { to_bad: some, to_good: Some(0.0), ..none }), "to-good");
-        assert_eq!(refused(GilbertConfig { to_bad: some, to_good: some, good_loss: Some(2.0), ..none }), "good-loss");
+        assert_eq!(refused(GilbertConfig { to_bad: some, to_good: some, good_loss: 2.0, ..none }), "good-loss");
     }
 }
