@@ -132,7 +132,7 @@ def require_linux(what: str, instead: str) -> None:
 
 
 LIVE = ("a live run (network namespaces, TUN devices)", "simulate the scenario with `fairwave run`")
-"""Arguments of `require_linux` for live runs."""
+"""Arguments of `require_linux` for runs in real time."""
 
 UNTOLD = ("timeouts", "fast_retransmits")
 """Flow columns that describe the sender's internals: null for kernel connections and for programs."""
@@ -146,7 +146,7 @@ def _drop_hidden_columns(flows: Table) -> Table:
 
 
 def missing() -> str | None:
-    """Returns why this machine cannot make live runs, or None if it can."""
+    """Returns why this machine cannot run in real time, or None if it can."""
     from fairwave.scenario import load
 
     try:
