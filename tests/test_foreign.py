@@ -396,6 +396,8 @@ BEHIND = {
     "fairwave.traces.table.parse": "trace",
     "fairwave_network.demands._rows": "demands",
     "fairwave_network.language.load": "network",
+    "fairwave_network.instances.read_sndlib_xml": "topology",
+    "fairwave_network.reading._drop_keys_of_edges": "topology",
     "fairwave_network.reading._refuse_declarations": "topology",
     "fairwave_network.reading.from_file": "topology",
     "fairwave_report.chosen_style._parsed": "style",

@@ -162,29 +162,29 @@ def placeless(made):
     ("spoil", "said"),
     [
         (loop, "'A' is joined to itself; remove that edge"),
-        (piece, "in 2 pieces: no path leads from 'Y', 'Z' to the rest; add the edges"),
+        (piece, "the graph is in 2 pieces: no path leads from 'Y', 'Z' to the rest; add the edges"),
         (twice, "two nodes are called 'A'; give every node a `label`"),
         (placeless, "'C' has no position from which they follow; write under [links]"),
     ],
 )
-def test_a_graph_that_is_no_network_is_refused(square, spoil, said):
+def test_a_graph_with_a_fault_is_refused_if_it_is_read_strictly(square, spoil, said):
     made = graph()
     spoil(made)
     nx.write_graphml(made, square / "net.graphml")
     with pytest.raises(fairwave.ScenarioError) as refused:
-        changed(square, links={"rate": "2 Mb/s"})
+        changed(square, links={"rate": "2 Mb/s"}, topology={"file": "net.graphml", "strict": True})
     assert "topology.file" in str(refused.value)
     assert said in str(refused.value)
 
 
-def test_parallel_edges_are_refused(square):
+def test_parallel_edges_are_refused_if_the_graph_is_read_strictly(square):
     made = nx.MultiGraph(graph())
     made.add_edge(0, 1)
     nx.write_graphml(made, square / "net.graphml")
     with pytest.raises(
         fairwave.ScenarioError, match=r"'A' and 'B' are joined by more than one edge; join them by one"
     ):
-        changed(square)
+        changed(square, topology={"file": "net.graphml", "strict": True})
 
 
 BOMB = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><graphml>&b;</graphml>'
@@ -200,7 +200,8 @@ BOMB = '<?xml version="1.0"?><!DOCTYPE g [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a
         ("net.json", "{", "net.json, line 1: no JSON"),
         ("net.json", "[1]", "is no node-link JSON"),
         ("net.json", '{"nodes": [1, 2], "edges": 3}', "is no node-link JSON"),
-        ("net.txt", "", "none of the endings"),
+        ("net.txt", "", "has 0 nodes and 0 edges"),
+        ("net.csv", "nonsense", "none of the endings"),
     ],
 )
 def test_a_file_that_holds_no_graph_is_refused(square, name, text, said):

@@ -71,6 +71,13 @@ def network(
         bool,
         typer.Option("--trust", help="With --link-by-link: also simulate the whole, and show the errors."),
     ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Refuse a topology with faults (names used twice, pieces) instead of repairing it.",
+        ),
+    ] = False,
     out: RunFolder = None,
     threads: Threads = None,
     cluster: Cluster = None,
@@ -103,7 +110,7 @@ def network(
     positive("--replications", replications)
     counting = relevance(relevant)
     chosen, threads = seeds(seed, replications), threads_or_all(threads)
-    read = _read(scenario, as_whole=trust or not link_by_link)
+    read = _read(scenario, as_whole=trust or not link_by_link, strict=strict)
     check_junit(require or [], junit)
     wanted = conditions(require or [], read)
     with run_place(cluster):
@@ -113,7 +120,7 @@ def network(
         )  # fmt: skip
 
 
-def _read(path: str, *, as_whole: bool) -> Network:
+def _read(path: str, *, as_whole: bool, strict: bool) -> Network:
     from fairwave_network.language import load
 
     found = find_scenario(path)
@@ -121,7 +128,7 @@ def _read(path: str, *, as_whole: bool) -> Network:
         from fairwave.cli.input import scenario as elsewhere
 
         elsewhere(path)  # lists the existing files in its message
-    return load(found or path, as_whole=as_whole)
+    return load(found or path, as_whole=as_whole, strict=strict)
 
 
 def _network(
@@ -166,6 +173,8 @@ def _network(
         more: dict[str, Any] = {"link_by_link": links.simulated} if links else {}
         if errors is not None:
             more["errors"] = {"pairs": errors.pairs, "mos": errors.mos, "p95": errors.p95}
+        if read.topology.changes:
+            more["changes"] = list(read.topology.changes)
         console.document(wording.document(read, found, widened, failed) | more | as_data(required))
         settle(required, read.name, junit, json=json)
         return
@@ -199,9 +208,9 @@ def _leave(
     scenario = read.try_scenario()
     hash_ = scenario.hash if scenario else sha256(read.text.encode()).hexdigest()
     provenance = Provenance.collect({hash_: read.name}, list(chosen))
-    extra, notes = [], []
+    extra, notes = [], [f"{read.topology.name}: {change}." for change in read.topology.changes]
     if errors is not None:
         extra = [TableView("errors", "Errors, quantiles over pairs", trusting.HEADS, errors.rows())]
-        notes = [errors.sentence()]
+        notes.append(errors.sentence())
     with staging(out) as partial:
         leave(read, found, widened, failed, kind, partial, provenance, extra, notes)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 KEYS: dict[str, tuple[str, ...] | None] = {
     "version": None, "name": None, "description": None, "duration": None, "warmup": None, "seed": None,
-    "preset": None, "hosts": None, "record": None, "topology": ("file", "topohub"), "links": None, "link": None,
-    "access": None, "routing": ("by", "ecmp", "rerouting"),
+    "preset": None, "hosts": None, "record": None, "topology": ("file", "topohub", "strict"), "links": None,
+    "link": None, "access": None, "routing": ("by", "ecmp", "rerouting"),
     "demands": ("matrix", "weights", "pairs", "load", "busiest"), "mix": None, "failure": None,
 }  # fmt: skip
 """Keys of a network's file, and keys of those tables that the scenario language does not have."""
@@ -175,8 +175,8 @@ def parse(content: str) -> dict[str, Any]:
 
 
 @gated("network", ScenarioError)
-def load(path: str | Path, *, as_whole: bool = True) -> Network:
-    """Reads a network's file; `as_whole` as for `parse_table`.
+def load(path: str | Path, *, as_whole: bool = True, strict: bool = False) -> Network:
+    """Reads a network's file; `as_whole` and `strict` as for `parse_table`.
 
     Raises:
         FileNotFoundError: The file does not exist.
@@ -186,10 +186,10 @@ def load(path: str | Path, *, as_whole: bool = True) -> Network:
         raise FileNotFoundError(f"no network's file {str(path)!r}: give the path of a .toml or .json file")
     with Path(path).open("rb") as file:
         text = text_of(file, str(path))
-    return parse_text(text, Path(path).parent, str(path), as_whole=as_whole)
+    return parse_text(text, Path(path).parent, str(path), as_whole=as_whole, strict=strict)
 
 
-def parse_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> Network:
+def parse_text(text: str, folder: Path, name: str, *, as_whole: bool = True, strict: bool = False) -> Network:
     """Reads a network from a file's text. `folder` is the base of file names in it."""
     table = parse(text)
     if not is_network(table):
@@ -199,10 +199,12 @@ def parse_text(text: str, folder: Path, name: str, *, as_whole: bool = True) -> 
             name, "it names no topology",
             'write topology = { topohub = "sndlib/germany50" }, or topology = { file = "net.graphml" }',
         )  # fmt: skip
-    return parse_table(table, folder, text, as_whole=as_whole)
+    return parse_table(table, folder, text, as_whole=as_whole, strict=strict)
 
 
-def parse_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole: bool = True) -> Network:
+def parse_table(
+    table: dict[str, Any], folder: Path, text: str = "", *, as_whole: bool = True, strict: bool = False
+) -> Network:
     """Reads a network from plain data in the shape of its TOML.
 
     Args:
@@ -210,12 +212,13 @@ def parse_table(table: dict[str, Any], folder: Path, text: str = "", *, as_whole
         folder: Base of file names in the data.
         text: The file's text, for pages.
         as_whole: Whether it will run as a whole. If so, the explicit scenario is checked immediately.
+        strict: Whether a fault of the topology is an error; `topology.strict` has the same effect.
 
     Raises:
         fairwave.ScenarioError: The data has an error. The message states place and remedy.
     """
     _check_keys(table)
-    topology = _topology(table, folder)
+    topology = _topology(table, folder, strict=strict)
     matrix = demands.matrix(topology, table.get("demands", {}), folder)
     kinds = mixes.read(table.get("mix"))
     routing = table.get("routing", {})
@@ -279,7 +282,7 @@ def _check_keys(table: dict[str, Any]) -> None:
             raise error(key, "it is no list of tables", f"write [[{key}]] and beneath it its keys")
 
 
-def _topology(table: dict[str, Any], folder: Path) -> Topology:
+def _topology(table: dict[str, Any], folder: Path, *, strict: bool) -> Topology:
     given, common = table["topology"], table.get("links", {})
     if ("file" in given) == ("topohub" in given):
         raise error("topology", "it names both a file and a topology of TopoHub", "write one of the two")
@@ -292,7 +295,11 @@ def _topology(table: dict[str, Any], folder: Path) -> Topology:
         if key == "file"
         else reading.from_topohub(given[key], place)
     )
-    topology = topologies.from_graph(graph, given[key], common, place)
+    if not isinstance(given.get("strict", False), bool):
+        raise error("topology.strict", "it is neither true nor false", "write strict = true")
+    topology = topologies.from_graph(
+        graph, given[key], common, place, strict=strict or given.get("strict", False)
+    )
     return topologies.with_links(topology, table.get("link", []))
 
 

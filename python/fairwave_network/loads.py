@@ -26,8 +26,8 @@ def list_loads(network: Network) -> list[tuple[str, float, float]]:
 
 
 def warnings(network: Network) -> list[str]:
-    """Returns a sentence for every link direction with more offered load than its rate."""
-    return [
+    """Returns a sentence for each change to the topology, and for each link direction with more load than its rate."""
+    return [f"{network.topology.name}: {change}" for change in network.topology.changes] + [
         f"{name} would carry {rate_in_words(offered)}, {offered / rate:.0%} of its {rate_in_words(rate)}: write a "
         "higher rate or a lower load"
         for name, offered, rate in list_loads(network) if offered > rate
