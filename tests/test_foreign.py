@@ -392,6 +392,7 @@ BEHIND = {
     "fairwave.runs.runs_file.connect": "kept runs",
     "fairwave.runs.runs_file.look": "kept runs",
     "fairwave.scenario.load": "scenario",
+    "fairwave.traces.gnettrack.parse": "trace",
     "fairwave.traces.table._head": "trace",
     "fairwave.traces.table.parse": "trace",
     "fairwave_network.demands._rows": "demands",

@@ -50,6 +50,15 @@ SAME = {
         StaticBwConfig = { bw = "0bps", duration = "500ms" }
     """,
     "csv": "time_s,rate_mbps\n0,2\n0.5,0.85\n1.5,0\n2.0,0\n",
+    "sabre": json.dumps(
+        [
+            {"duration_ms": 500, "bandwidth_kbps": 2000, "latency_ms": 40},
+            {"duration_ms": 1000, "bandwidth_kbps": 850, "latency_ms": 60},
+            {"duration_ms": 500, "bandwidth_kbps": 0, "latency_ms": 40},
+        ]
+    ),
+    "downloads": "1289406399 1 59.85 10.78 125000 500\n1289406400 2 59.85 10.78 106250 1000\n"
+    "1289406400 3 59.85 10.78 0 0\n1289406401 4 59.85 -10.78 0 500\n",
 }
 """2 Mb/s for half a second, 850 kb/s for one, nothing for half a second."""
 
@@ -356,3 +365,50 @@ def test_the_command_shows_draws_and_converts(tmp_path, capsys):
 def test_the_example_is_what_its_script_draws():
     drawn = runpy.run_path(str(ROOT / "examples/lte.py"))["text"]()
     assert (ROOT / "examples/lte.csv").read_text() == drawn
+
+
+GNETTRACK = """Timestamp,Longitude,Latitude,Speed,NetworkMode,RSRP,DL_bitrate,UL_bitrate,State
+2018.01.18_09.57.54,-8.49,51.89,0,LTE,-101,-,7,D
+2018.01.18_09.57.55,-8.49,51.89,0,LTE,-101,2000,10,D
+2018.01.18_09.57.55,-8.49,51.89,0,LTE,-101,4000,30,D
+2018.01.18_09.57.57,-8.49,51.89,0,LTE,-,500,-,D
+2018.01.18_09.57.58,-8.49,51.89,0,LTE,-,0,5,D
+"""
+
+
+def test_a_log_of_gnettrack_has_both_directions():
+    down = traces.parse(GNETTRACK.encode())
+    assert (down.format, down.lengths.tolist()) == (
+        "gnettrack",
+        [2_000_000_000, 1_000_000_000, 1_000_000_000],
+    )
+    assert down.rates.tolist() == [3_000_000, 500_000, 0]
+    up = traces.parse(GNETTRACK.replace(",", "\t").encode(), part="uplink")
+    assert up.rates.tolist() == [7_000, 20_000, 30_000, 5_000]
+    with pytest.raises(traces.TraceError, match="has no sidelink: write `part = "):
+        traces.parse(GNETTRACK.encode(), part="sidelink")
+
+
+def test_a_latency_of_sabre_is_shared_by_both_directions():
+    assert traces.parse(SAME["sabre"].encode()).delay.tolist() == [0.02, 0.03, 0.02]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SAME["sabre"].replace("850", "-1"), r"\[1\].bandwidth_kbps is -1: write a number from 0"),
+        (SAME["sabre"].replace("1000", "0"), r"\[1\].duration_ms is 0: write a number above 0"),
+        (SAME["downloads"].replace("125000 500", "125000 0"), "line 1: 125000 bytes came in 0 ms"),
+        (SAME["downloads"] + "1 2 3\n", "line 5: there are 3 columns"),
+        (GNETTRACK.replace("57.57", "57.5x"), "line 5: '2018.01.18_09.57.5x' is no time"),
+        (GNETTRACK.replace("57.57", "56.57"), "line 5: its time comes after a later one"),
+    ],
+)
+def test_a_damaged_log_is_refused_with_its_place(text, said):
+    with pytest.raises(traces.TraceError, match=said):
+        traces.parse(text.encode())
+
+
+def test_a_unit_in_bytes_counts_eight_bits():
+    trace = traces.parse(b"time (s),rate (MB/s)\n0,5\n1,6\n2,7\n")
+    assert trace.rates.tolist() == [40_000_000, 48_000_000, 56_000_000]

@@ -157,6 +157,7 @@ KINDS = (
         "topology", "a topology", 'a scenario names it: topology = {{ file = "{0}" }}', _has(r"<graphml\b")
     ),
     FileKind("opennetlab", "a trace of a rate", TRACE, _json(r"\"trace_pattern\"\s*:")),
+    FileKind("sabre", "a trace of a rate", TRACE, _json(r"\"bandwidth_kbps\"\s*:")),
     FileKind(
         "schema",
         "a JSON Schema",
@@ -210,6 +211,10 @@ KINDS = (
     ),
     FileKind("mahimahi", "a trace of a rate", TRACE, _lines(r"\d+")),
     FileKind("pensieve", "a trace of a rate", TRACE, _lines(r"[\d.eE+-]+[ \t]+[\d.eE+-]+")),
+    FileKind("downloads", "a log of a download", TRACE, _lines(r"-?[\d.]+(?:[ \t]+-?[\d.]+){5}")),
+    FileKind(
+        "gnettrack", "a log of G-NetTrack", TRACE, _has(r"\A[^\n]*\bTimestamp\b[^\n]*\b[DU]L_bitrate\b")
+    ),
     FileKind(
         "rates",
         "a table (CSV)",

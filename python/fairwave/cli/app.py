@@ -887,7 +887,8 @@ def trace(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A trace of a rate: mahimahi's, Pensieve's, OpenNetLab's JSON, rattan's TOML, or CSV.",
+            help="A trace of a rate: mahimahi's, Pensieve's, OpenNetLab's or Sabre's JSON, rattan's TOML, CSV, or a "
+            "log of HSDPA, of 4G in Ghent or of G-NetTrack.",
         ),
     ],
     form: Annotated[
@@ -895,11 +896,13 @@ def trace(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="Its format, where two fit: mahimahi, pensieve, opennetlab, rattan, csv.",
+            help="Its format, where two fit: mahimahi, pensieve, opennetlab, rattan, csv, sabre, "
+            "downloads, gnettrack.",
         ),
     ] = None,
     part: Annotated[
-        Optional[str], typer.Option(help="uplink or downlink, of an OpenNetLab file that has both.")
+        Optional[str],
+        typer.Option(help="uplink or downlink, of a file of OpenNetLab or G-NetTrack with both."),
     ] = None,
     draw: Annotated[
         Optional[Path], typer.Option(metavar="FILE", help="Draw it: .png, .svg, .pdf, or .html for a page.")

@@ -38,8 +38,9 @@ def show_trace(
         written = traces.write(out, trace, to) if out else None
     except (FileNotFoundError, traces.TraceError) as error:
         refuse_other(
-            file, "a trace of a rate", ("opennetlab", "rattan", "mahimahi", "pensieve", "rates", "pattern")
-        )
+            file, "a trace of a rate",
+            ("opennetlab", "rattan", "mahimahi", "pensieve", "rates", "pattern", "sabre", "downloads", "gnettrack"),
+        )  # fmt: skip
         raise BadInputError(str(error)) from None
     drawn = traces.draw(trace, draw, file.name) if draw else None
     if json:

@@ -13,6 +13,11 @@ Formats, recognised by the file's contents, and for writing by its name:
 - CSV (`.csv`): a head that names each column with its unit (`time_s`, `rate (Mb/s)`), one of `time` and `duration`, one
   of `rate`, `bandwidth` and `capacity`; optionally `delay` and `loss`. With `time`, a row holds until the next row, and
   the last row as long as the row before it. Lines that begin with `#` are ignored, but the first may be the head.
+- Sabre (JSON): `[{"duration_ms": 1000, "bandwidth_kbps": 800, "latency_ms": 40}]`; each direction has half of it;
+- downloads: logs of HSDPA in Norway and of 4G in Ghent, six columns of which the last are bytes and milliseconds;
+- G-NetTrack: a table with `Timestamp`, `DL_bitrate` and `UL_bitrate` (kb/s).
+
+Logs of the last two formats are read and not written.
 
 Delay and loss of a trace are read, shown and converted. The rate law `trace` uses the rate alone.
 """

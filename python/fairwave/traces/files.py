@@ -10,7 +10,7 @@ import numpy as np
 from fairwave import foreign
 from fairwave.named_files import named_files
 from fairwave.staging import open_named
-from fairwave.traces import mahimahi, opennetlab, pensieve, rattan, table
+from fairwave.traces import downloads, gnettrack, mahimahi, opennetlab, pensieve, rattan, sabre, table
 from fairwave.traces.trace import Trace, TraceError, decimal, first_line
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 READERS: dict[str, ModuleType] = {
     "mahimahi": mahimahi, "pensieve": pensieve, "opennetlab": opennetlab, "rattan": rattan, "csv": table,
+    "sabre": sabre, "downloads": downloads, "gnettrack": gnettrack,
 }  # fmt: skip
 """Module of each format, with `fits` (whether a text may have the format), `parse` and `text`."""
 
@@ -43,7 +44,7 @@ def read(path: str | Path, format: str | None = None, part: str | None = None) -
     Args:
         path: The file.
         format: One of `FORMATS`; needed if more than one fits.
-        part: `uplink` or `downlink` of an OpenNetLab file that has both.
+        part: `uplink` or `downlink` of a file of OpenNetLab or G-NetTrack that has both.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -80,12 +81,12 @@ def parse(data: bytes, name: str = "-", format: str | None = None, part: str | N
                 f'{name} can be read as {both}: say which by `format = "{fitting[0]}"` or another'
             )
         format = fitting[0]  # noqa: A001
-    if part is not None and format != "opennetlab":
+    if part is not None and format not in {"opennetlab", "gnettrack"}:
         raise TraceError(
-            f"{name}: only OpenNetLab's files have parts, and this is read as {format}: leave `part` out"
+            f"{name}: only files of OpenNetLab and G-NetTrack have parts, and this is read as {format}: leave it out"
         )
     try:
-        if format not in {"opennetlab", "rattan"}:
+        if format not in {"opennetlab", "rattan", "sabre"}:
             foreign.check_lines(data, name)
             kind = "mahimahi" if format == "mahimahi" else "trace"
             foreign.check_items(foreign.count_lines(data), name, kind)
