@@ -8,11 +8,13 @@ import pytest
 import fairwave
 from fairwave import fitting, getstats
 from fairwave.capturing import capture
-from fairwave.cli.fitting import rows
-from fairwave.fitting import bottleneck, packet_arrays, statistics
+from fairwave.cli.fitting import format_estimate, rows, title
+from fairwave.fitting import bottleneck, fitted, observing, packet_arrays, statistics
 from fairwave.replay import CaptureError
 from validation import kept
 from validation.measured import fitting as known
+from validation.measured import idle_links
+from validation.measured.made_captures import ethernet, ip4, pcap, rtp
 
 TRUTH = {
     "rate": 3, "delay": 20, "queue": '{ discipline = "drop-tail", capacity = { bytes = 90000 } }',
@@ -69,20 +71,128 @@ def test_losses_of_the_link_are_told_from_those_of_the_queue(tmp_path):
     assert path.random_loss.low <= 0.02 <= path.random_loss.high
 
 
-def test_a_link_that_was_never_full_is_refused_with_what_to_add(tmp_path):
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory):
     text = (known.NETWORK + known.CALL).format(**TRUTH)
     alone = text.partition('[[flow]]\nname = "download"')[0].replace('"60 s"', '"10 s"')
-    capture(fairwave.load(alone), {"host:here": tmp_path / "a.pcapng"})
-    with pytest.raises(CaptureError, match=r"cannot tell the rate.*--rate '20 Mb/s'"):
-        fitting.fit(tmp_path / "a.pcapng")
-    found = fitting.fit(tmp_path / "a.pcapng", rate=3e6, seeds=1)
+    file = tmp_path_factory.mktemp("calm") / "a.pcapng"
+    capture(fairwave.load(alone), {"host:here": file})
+    return file
+
+
+def test_a_link_that_was_never_full_has_no_rate_but_a_lower_limit(calm):
+    found = fitting.fit(calm)
+    assert found.rate is None
+    assert found.least_rate == pytest.approx(80e3, rel=0.05)
+    assert found.families == {}
+    assert found.distance is None
+    assert found.scenario.plan()["links"][0]["rate_bps"] == 10e6
+    assert dict(rows(found))["rate"].startswith("cannot determine the rate, at least 0.08")
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["rate_bps"] is None
+    assert data["least_rate_bps"] == found.least_rate
+    assert data["rate_doubt"].startswith("the link was never full")
+
+
+def test_a_known_rate_fits_a_link_that_was_never_full(calm):
+    found = fitting.fit(calm, rate=3e6, seeds=1)
     assert found.rate.rates[0].value == 3e6
     assert not found.has_queued
     assert "The buffer: no packet waited." in found.unknown
     shown = dict(rows(found))
+    assert shown["rate"] == "3 Mb/s, given"
     assert shown["buffer"] == "not known: no packet waited"
     assert not found.is_certain
     assert shown["queue"].startswith("not certain: ")
+
+
+def test_the_command_says_that_no_queue_matters_on_a_link_that_was_never_full(fairwave, calm, tmp_path):
+    file = tmp_path / "n.toml"
+    status, out, _ = fairwave("fit", str(calm), "--out", str(file))
+    assert status == 0
+    assert "cannot determine the rate, at least 0.08" in " ".join(out.split())
+    assert "at which no packet waits" in file.read_text(encoding="utf-8")
+    assert fairwave("check", str(file))[0] == 0
+    status, _, err = fairwave(
+        "fit", str(calm), "--out", str(file), "--overwrite", "--vary", "queue=drop-tail,fq-codel"
+    )
+    assert status == 2
+    assert "add --rate" in err
+
+
+@pytest.mark.parametrize("source", idle_links.SOURCES)
+@pytest.mark.parametrize("kind", idle_links.KINDS)
+def test_delays_that_are_no_queue_show_no_rate(tmp_path, kind, source):
+    seen = observing.observed(
+        packet_arrays.read(idle_links.write(tmp_path / "a.pcap", kind, source, 3, loss=0.01))
+    )
+    path = fitting.path.estimated(seen)
+    assert path.rate is None
+    assert path.doubt.startswith("the link was never full")
+    assert 0 < path.least_rate <= idle_links.LINE
+    assert 0.003 < path.random_loss.value < 0.02
+
+
+def test_packets_that_swap_places_show_no_rate(tmp_path):
+    """A capture that swaps two packets now and then has delays above and below the usual one."""
+    order = [index + (index % 20 == 10) - (index % 20 == 11) for index in range(500)]
+    frames = [(place * 20_000_000, ethernet(ip4(rtp(number)))) for place, number in enumerate(order)]
+    path = fitting.path.estimated(observing.observed(packet_arrays.read(pcap(tmp_path / "a.pcap", frames))))
+    assert path.rate is None
+
+
+def test_a_full_link_is_confirmed_next_to_traffic_that_was_not_captured(tmp_path):
+    """Others begin in the middle: the captured packets pass at lower rates, and the rate of the link stays."""
+    text = known.SHARED.format(**TRUTH).replace('"40 s"', '"24 s"') + "".join(
+        known.FLOW.format(name=name, to=to, transport="tcp/cubic", traffic="bulk", start=start)
+        for name, to, start in (("mine", "here", 1), ("others", "there", 12))
+    )
+    capture(fairwave.load(text), {"host:here": tmp_path / "a.pcapng"})
+    path = fitting.path.estimated(observing.observed(packet_arrays.read(tmp_path / "a.pcapng")))
+    assert [one.value for one in path.rate.rates] == pytest.approx([3e6], rel=0.05)
+
+
+def test_a_fair_share_of_a_link_may_be_its_rate_or_not():
+    course = bottleneck.Steps(
+        [0.0, 20.0], [bottleneck.Interval(2e6, 1.9e6, 2.1e6), bottleneck.Interval(1e6, 0.9e6, 1.1e6)]
+    )
+    assert [one.high for one in fitted._raise_limits(course).rates] == [2.1e6, 2.1e6]
+
+
+def test_a_range_ends_midway_to_the_next_tried_value_and_marks_the_edge():
+    inner = statistics.widen(2.0, {2.0}, {1.0, 2.0, 4.0})
+    assert not inner.edge
+    assert inner.low == pytest.approx(2**0.5)
+    assert inner.high == pytest.approx(8**0.5)
+    assert statistics.widen(4.0, {2.0, 4.0}, {1.0, 2.0, 4.0}).edge == "high"
+    assert statistics.widen(1.0, {1.0}, {1.0, 2.0}).edge == "low"
+    assert format_estimate(statistics.widen(4.0, {4.0}, {1.0, 4.0}), 1, "Mb/s", "95 %") == (
+        "4 Mb/s (2 to 4 or more, 95 %, end of the tried values)"
+    )
+
+
+def test_a_session_that_no_link_limits_has_no_rate(tmp_path):
+    text = (
+        (known.NETWORK + known.SESSION)
+        .format(**TRUTH | {"rate": 50})
+        .partition('[[flow]]\nname = "upload"')[0]
+    )
+    results = fairwave.load(text.replace('"60 s"', '"20 s"')).run(1)
+    file = tmp_path / "stats.json"
+    file.write_text(json.dumps(getstats.reports(results)[0].sender), encoding="utf-8")
+    found = fitting.fit(file)
+    assert found.rate is None
+    assert 1e6 < found.least_rate < 50e6
+    assert found.scenario.plan()["links"][0]["rate_bps"] >= 10 * found.least_rate * 0.99
+
+
+def test_an_explanation_that_is_far_away_has_no_weights(tmp_path, monkeypatch, captured):
+    monkeypatch.setattr(fitted, "MISFIT", 0.01)
+    found = fitting.fit(captured, seeds=1)
+    assert not found.is_explained
+    assert found.families == {}
+    assert title(found, "a.pcapng").startswith("nothing that was tried explains this")
+    assert "%" not in dict(rows(found))["queue"]
 
 
 def test_statistics_of_a_session_show_its_network(tmp_path):
@@ -159,6 +269,12 @@ def test_the_measured_fits_are_within_their_bounds():
     assert all(one["rate_ok"] for one in captures)
     assert all(one["buffer_ok"] for one in captures if one["buffer"] is not None)
     assert sum(one["family_ok"] for one in captures) >= known.FAMILY * len(captures)
+
+
+def test_no_measured_control_claims_a_rate():
+    controls = kept.read(known.KEPT)["controls"]
+    assert len({one["kind"] for one in controls}) >= 12
+    assert all(one["ok"] for one in controls)
 
 
 def test_the_command_writes_a_scenario_that_runs(fairwave, captured, tmp_path):

@@ -1,9 +1,11 @@
 """Accuracy of `fairwave fit` on known networks.
 
-Run `python -m validation fitting`: 20 drawn networks with a call and downloads, captured at the call's receiver, and
-the statistics of 5 calls over WebRTC. It takes about five minutes and keeps the numbers. With the argument
-`statistics` it makes the calls alone. Bounds were set before the first run: the rate within 5 %, the buffer of a
-tail-drop queue within 20 %, the family of the queue right in four of five cases.
+Run `python -m validation fitting`: 20 drawn networks with a call and downloads, captured at the call's receiver; the
+statistics of 5 calls over WebRTC; 14 kinds of links that are never full, each with four sources; and the coverage of
+the intervals over captures and statistics with cross traffic. It takes about half an hour and keeps the numbers. An
+argument makes one part alone: `captures`, `statistics`, `controls` or `coverage`. Bounds were set before the first run:
+the rate within 5 %, the buffer of a tail-drop queue within 20 %, the family of the queue right in four of five cases;
+no rate for a link that is never full, and a lower limit below its true rate; 90 % of the intervals contain the truth.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from fairwave import fitting
 from fairwave.capturing import capture
 from fairwave.fitting.candidates import FAMILIES
 from validation import kept
+from validation.measured import idle_links
 
 KEPT = "measured/fitting"
 ABOUT = """`python -m validation fitting` draws networks, captures a call at its receiver, and fits. The
 bounds were set before the first run: rate within 5 %, buffer of a tail-drop queue within 20 %, family of
-the queue right in four of five cases."""
-CASES, CALLS = 20, 5
-RATE, BUFFER, FAMILY = 0.05, 0.2, 0.8
+the queue right in four of five cases; no rate for a link that is never full; 90 % of all intervals contain
+the truth."""
+CASES, CALLS, COVERED = 20, 5, 60
+RATE, BUFFER, FAMILY, COVERAGE = 0.05, 0.2, 0.8, 0.9
 
 NETWORK = """
 name = "truth"
@@ -73,6 +77,42 @@ transport = "tcp/cubic"
 traffic = "bulk"
 """
 
+SHARED = """
+name = "truth"
+duration = "40 s"
+preset = "linux"
+[[link]]
+from = "far"
+to = "door"
+rate = "{rate} Mb/s"
+delay = "{delay} ms"
+queue = {queue}
+reverse = {{ rate = "100 Mb/s", queue = "drop-tail" }}
+[[link]]
+from = "door"
+to = "here"
+rate = "1 Gb/s"
+delay = "1 ms"
+queue = "drop-tail"
+[[link]]
+from = "door"
+to = "there"
+rate = "1 Gb/s"
+delay = "1 ms"
+queue = "drop-tail"
+"""
+"""Traffic to `there` crosses the bottleneck, and no capture at `here` shows it."""
+
+FLOW = """
+[[flow]]
+name = "{name}"
+from = "far"
+to = "{to}"
+transport = "{transport}"
+traffic = "{traffic}"
+start = "{start} s"
+"""
+
 
 def truth(number: int) -> dict[str, Any]:
     """A drawn network: rates of 1 to 32 Mb/s, buffers of 60 to 500 ms, every fourth with 1 % of random losses."""
@@ -95,6 +135,7 @@ def truth(number: int) -> dict[str, Any]:
 
 def judged(known: dict[str, Any], found: fitting.Fit) -> dict[str, Any]:
     """The fitted network, and whether it is within the bounds."""
+    assert found.rate is not None, found.doubt
     rate = max(one.value for one in found.rate.rates) / 1e6
     tail = known["discipline"] == "drop-tail"
     held = (found.buffer.value if found.buffer else found.least_buffer) if tail else None
@@ -104,7 +145,7 @@ def judged(known: dict[str, Any], found: fitting.Fit) -> dict[str, Any]:
         "rate_ok": abs(rate / known["rate"] - 1) <= RATE,
         "buffer": held, "buffer_ok": None if held is None else abs(held / known["buffer"] - 1) <= BUFFER,
         "queue": found.queue, "family_ok": found.family == FAMILIES[known["discipline"]],
-        "weight": next(iter(found.families.values())), "distance": found.distance,
+        "weight": next(iter(found.families.values()), 0.0), "distance": found.distance,
     }  # fmt: skip
 
 
@@ -125,6 +166,107 @@ def from_statistics(number: int, folder: Path) -> dict[str, Any]:
     file = folder / "stats.json"
     file.write_text(json.dumps(getstats.reports(results)[0].sender), encoding="utf-8")
     return judged(known, fitting.fit(file))
+
+
+def control(kind: str, source: str, folder: Path) -> dict[str, Any]:
+    """Fits a link that is never full: no rate is right, and a lower limit of at most the true rate."""
+    seed = 1 + list(idle_links.KINDS).index(kind) + 100 * idle_links.SOURCES.index(source)
+    found = fitting.fit(idle_links.write(folder / "idle.pcap", kind, source, seed))
+    return {
+        "kind": kind, "source": source, "claimed": found.rate is not None, "least": found.least_rate / 1e6,
+        "ok": found.rate is None and 0 < found.least_rate <= idle_links.LINE,
+    }  # fmt: skip
+
+
+def covered(number: int, folder: Path) -> dict[str, Any]:
+    """Fits a call with a download, a download, or a session over WebRTC; every second one with traffic of others.
+
+    The traffic of others begins in the middle. A capture at the receiver does not show it.
+    """
+    from fairwave import getstats
+
+    known = truth(number) | {"loss": 0}
+    source = ("call and download", "download", "WebRTC")[number % 3]
+    flows = {
+        "call and download": [("call", "udp", "voice", 0), ("download", "tcp/cubic", "bulk", 5)],
+        "download": [("download", "tcp/cubic", "bulk", 2)],
+        "WebRTC": [("call", "webrtc", "media", 0)],
+    }[source]
+    if source == "WebRTC":
+        # A session sends at most 2.5 Mb/s: without others, a faster link is never full.
+        known["rate"] = round(min(known["rate"], 6.0) if number // 3 % 2 else min(known["rate"], 2.0), 2)
+        known["queue"] = known["queue"].replace(
+            str(known["buffer"]), str(max(int(known["rate"] * 25_000), 15_000))
+        )
+        known["buffer"] = max(int(known["rate"] * 25_000), 15_000)
+    text = SHARED.format(**known)
+    for name, transport, traffic, start in flows:
+        text += FLOW.format(name=name, to="here", transport=transport, traffic=traffic, start=start)
+    if has_others := bool(number // 3 % 2):
+        text += FLOW.format(name="others", to="there", transport="tcp/cubic", traffic="bulk", start=20)
+    made = fairwave.load(text)
+    if source == "WebRTC":
+        file = folder / "stats.json"
+        file.write_text(json.dumps(getstats.reports(made.run(number + 1))[0].sender), encoding="utf-8")
+    else:
+        file = folder / "covered.pcapng"
+        capture(made, {"host:here": file}, seed=number + 1)
+    found = fitting.fit(file, seeds=2)
+    ranges = found.rate.rates if found.rate else []
+    return {
+        "source": source, "others": has_others,
+        "truth": {key: known[key] for key in ("rate", "delay", "discipline", "buffer")},
+        "claimed": found.rate is not None, "explained": found.is_explained,
+        "rates": [[one.low / 1e6, one.value / 1e6, one.high / 1e6, one.edge] for one in ranges],
+        "least": found.least_rate / 1e6,
+        "contains": (
+            all(contains(one, known["rate"] * 1e6) for one in ranges)
+            if ranges else found.least_rate <= 1.02e6 * known["rate"]
+        ),
+    }  # fmt: skip
+
+
+def contains(one: fitting.Interval, value: float) -> bool:
+    """Whether an interval contains a value; ends at the edge of the tried values are open."""
+    return (one.edge in {"low", "both"} or one.low <= value) and (
+        one.edge in {"high", "both"} or value <= one.high
+    )
+
+
+def control_table(found: list[dict[str, Any]]) -> list[str]:
+    """The controls as rows of Markdown: for each kind of link, the lower limit with each source."""
+    lines = [
+        "Each capture has a link of 20 Mb/s that is never full. Right is: no rate claimed, at least X.", "",
+        "| link | " + " | ".join(idle_links.SOURCES) + " |",
+        "|---|" + "---|" * len(idle_links.SOURCES),
+    ]  # fmt: skip
+    for kind in idle_links.KINDS:
+        cells = [
+            ("claimed" if one["claimed"] else f"at least {one['least']:.2g} Mb/s") + mark(one["ok"])
+            for one in found
+            if one["kind"] == kind
+        ]
+        lines.append(f"| {kind} | " + " | ".join(cells) + " |")
+    return [*lines, "", f"No rate claimed: {sum(one['ok'] for one in found)} of {len(found)}."]
+
+
+def coverage_table(found: list[dict[str, Any]]) -> list[str]:
+    """How many intervals of the rate contain the truth, by source."""
+    lines = [
+        "Others send from 20 s of 40 s on, over the same bottleneck to another host.",
+        "A fit that claims no rate counts as right if its lower limit is.",
+        "",
+        "| source | others | fits | rate claimed | truth within |", "|---|---|---|---|---|",
+    ]  # fmt: skip
+    for source in dict.fromkeys(one["source"] for one in found):
+        for others in (False, True):
+            chosen = [one for one in found if one["source"] == source and one["others"] == others]
+            counts = [sum(one[key] for one in chosen) for key in ("claimed", "contains")]
+            lines.append(
+                f"| {source} | {'yes' if others else 'no'} | {len(chosen)} | {counts[0]} | {counts[1]} |"
+            )
+    right = sum(one["contains"] for one in found)
+    return [*lines, "", f"Truth within the interval: {right} of {len(found)}."]
 
 
 def table(found: list[dict[str, Any]]) -> list[str]:
@@ -168,13 +310,23 @@ def mark(fine: bool) -> str:
 
 
 def main() -> int:
-    """Fits all and keeps the numbers."""
+    """Fits all, or the parts that the arguments name, and keeps the numbers."""
+    pairs = [(kind, source) for kind in idle_links.KINDS for source in idle_links.SOURCES]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        before = kept.read(KEPT) if sys.argv[1:] == ["statistics"] else None
-        captures = before["captures"] if before else [from_capture(number, folder) for number in range(CASES)]
-        statistics = [from_statistics(number, folder) for number in range(CALLS)]
-    kept.write(KEPT, {"captures": captures, "statistics": statistics})
+        parts = {
+            "captures": lambda: [from_capture(number, folder) for number in range(CASES)],
+            "statistics": lambda: [from_statistics(number, folder) for number in range(CALLS)],
+            "controls": lambda: [control(*pair, folder) for pair in pairs],
+            "coverage": lambda: [covered(number, folder) for number in range(COVERED)],
+        }
+        wanted = sys.argv[1:] or list(parts)
+        if unknown := set(wanted) - set(parts):
+            sys.exit(f"unknown part {', '.join(sorted(unknown))}: the parts are {', '.join(parts)}")
+        found = dict(kept.read(KEPT)) if kept.exists(KEPT) else {}
+        for part in wanted:
+            found[part] = parts[part]()
+            kept.write(KEPT, found)
     return 0
 
 
@@ -182,4 +334,8 @@ def render(_: Path) -> str:
     """Renders the page from the kept numbers."""
     found = kept.read(KEPT)
     lines = ["# Fits with a known truth", "", ABOUT, "", "## Captures", "", *table(found["captures"])]
-    return "\n".join([*lines, "", "## Statistics of a browser", "", *table(found["statistics"]), ""])
+    lines += ["", "## Statistics of a browser", "", *table(found["statistics"])]
+    lines += ["", "## Links that are never full", "", *control_table(found["controls"])]
+    if "coverage" in found:
+        lines += ["", "## Coverage of the intervals", "", *coverage_table(found["coverage"])]
+    return "\n".join([*lines, ""])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fairwave.cli import console
 from fairwave.cli.input import refuse_other, variations
 from fairwave.errors import BadInputError
+from fairwave.fitting.bottleneck import format_least
 
 if TYPE_CHECKING:
     from fairwave import Scenario
@@ -61,7 +62,7 @@ def show_fit(
     if json:
         console.document({**found.to_dict(), "written": str(where)})
         return
-    console.pairs(f"the network that explains {file.name} best", rows(found))
+    console.pairs(title(found, file.name), rows(found))
     if found.unknown:
         console.say("\nThe file cannot tell:")
         for one in found.unknown:
@@ -69,12 +70,19 @@ def show_fit(
     for one in found.notes:
         console.say(one)
     console.say(f"\nscenario: {where}" + (f"   figure: {drawn}" if drawn else ""))
+    if not vary and found.rate is None:
+        return
     if not vary:
         console.say(
             "Would another queue have helped? "
             f"fairwave fit {file} --vary queue={found.queue},{'codel' if found.queue == 'fq-codel' else 'fq-codel'}"
         )
         return
+    if found.rate is None and any(one.partition("=")[0].strip() == "queue" for one in vary):
+        raise BadInputError(
+            f"--vary queue=… compares nothing: the rate is not known, because {found.doubt}. If you know the rate of "
+            "the line, add --rate, for example --rate '20 Mb/s'"
+        )
     from fairwave.cli.comparing import compare_alternatives
     from fairwave.measuring.relevance import USUAL
 
@@ -120,17 +128,31 @@ def _rate(text: str) -> float:
 
 def rows(found: Fit) -> list[tuple[str, str]]:
     """Lists the estimates, a line each."""
+    from fairwave.fitting.statistics import estimate_range
+
     lines = []
     certain = "95 %" if found.kind == "capture" else "fit about as well"
-    for at, rate in zip(found.rate.from_s, found.rate.rates, strict=True):
-        since = f"from {at:.3g} s: " if len(found.rate.rates) > 1 else ""
-        lines.append(("rate" if not at else "", since + format_estimate(rate, 1e6, "Mb/s", certain)))
+    if found.rate is None:
+        lines.append(
+            ("rate", f"cannot determine the rate, at least {format_least(found.least_rate)}: {found.doubt}")
+        )
+        if found.seconds is not None and found.seconds.has_estimate:
+            low, high = (one / 1e6 for one in estimate_range(found.seconds))
+            span = f"{low:.3g} Mb/s" if f"{low:.3g}" == f"{high:.3g}" else f"{low:.3g} to {high:.3g} Mb/s"
+            lines.append(("estimate", f"{span}, by the browser"))
+    for at, rate in zip(found.rate.from_s, found.rate.rates, strict=True) if found.rate else ():
+        since = f"from {at:.3g} s: " if found.rate and len(found.rate.rates) > 1 else ""
+        given = f"{rate.value / 1e6:.4g} Mb/s, given"
+        lines.append((
+            "rate" if not at else "",
+            since + (given if found.is_rate_given else format_estimate(rate, 1e6, "Mb/s", certain)),
+        ))  # fmt: skip
     lines.append(("round trip", f"{found.round_trip_s * 1e3:.3g} ms without queues"))
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in found.families.items() if share >= 0.005)
-    certain_queue = f"{found.queue} ({shares})"
-    uncertain_queue = f"not certain: {shares}; the scenario has {found.queue}"
-    lines.append(("queue", certain_queue if found.is_certain else uncertain_queue))
-    if found.buffer:
+    if found.rate is not None:
+        lines.append(("queue", _queue(found)))
+    if found.rate is None:
+        buffer = "not known: no packet waited"
+    elif found.buffer:
         buffer = format_estimate(found.buffer, 1e3, "kB", certain)
     elif not found.has_queued:
         buffer = "not known: no packet waited"
@@ -145,17 +167,49 @@ def rows(found: Fit) -> list[tuple[str, str]]:
         lines.append((
             "unseen traffic", f"like {found.unseen} long transfer{'s' * (found.unseen > 1)} over CUBIC{since}",
         ))  # fmt: skip
-    lines.append(("distance", f"{found.distance:.2f} (1 or less: alike)"))
+    if found.distance is not None:
+        lines.append(("distance", f"{found.distance:.2f} (1 or less: alike)"))
     return lines
 
 
+def title(found: Fit, name: str) -> str:
+    """Says how well the fit explains the file."""
+    from fairwave.fitting.fitted import UNEXPLAINED
+
+    if found.rate is None:
+        return f"what {name} shows of its network"
+    return (
+        f"the network that explains {name} best"
+        if found.is_explained
+        else f"{UNEXPLAINED}; the nearest network"
+    )
+
+
+def _queue(found: Fit) -> str:
+    if not found.is_explained:
+        return f"not known; the scenario has {found.queue}"
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in found.families.items() if share >= 0.005)
+    return (
+        f"{found.queue} ({shares})"
+        if found.is_certain
+        else f"not certain: {shares}; the scenario has {found.queue}"
+    )
+
+
 def format_estimate(value: Interval, unit: float, name: str, certain: str) -> str:
-    """An estimate with its interval."""
-    return f"{value.value / unit:.4g} {name} ({value.low / unit:.4g} to {value.high / unit:.4g}, {certain})"
+    """An estimate with its interval; ends of the tried values are open."""
+    low, high = f"{value.low / unit:.4g}", f"{value.high / unit:.4g}"
+    if value.low == value.high:
+        return f"{value.value / unit:.4g} {name} (no interval: one value was tried)"
+    low = f"{low} or less" if value.edge in {"low", "both"} else low
+    high = f"{high} or more" if value.edge in {"high", "both"} else high
+    edge = ", end of the tried values" if value.edge else ""
+    return f"{value.value / unit:.4g} {name} ({low} to {high}, {certain}{edge})"
 
 
 def _heading(found: Fit, file: Path) -> str:
-    lines = [f"# The network that explains {console.visible(file.name)} best, by `fairwave fit`.", "#"]
+    about = title(found, console.visible(file.name))
+    lines = [f"# {about[:1].upper()}{about[1:]}, by `fairwave fit`.", "#"]
     lines += [f"# {name or '    '}: {about}" for name, about in rows(found)]
     lines += (
         ["#", "# The file cannot tell:", *(f"# - {one}" for one in found.unknown)] if found.unknown else []

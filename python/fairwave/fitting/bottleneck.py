@@ -11,7 +11,7 @@ is the mode of all trains.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -41,14 +41,17 @@ class Interval:
         value: The most likely value.
         low: Lower end of the range that the data admit (95 %).
         high: Upper end.
+        edge: `low` or `high` if the range reaches this end of the values that were tried, so that it may go on; `both`,
+            or empty.
     """
 
     value: float
     low: float
     high: float
+    edge: Literal["", "low", "high", "both"] = ""
 
     def to_dict(self) -> dict[str, float]:
-        """Returns the fields as plain data."""
+        """Returns value and range as plain data."""
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
@@ -63,6 +66,14 @@ class Steps:
 
     from_s: list[float]
     rates: list[Interval]
+
+
+def format_least(rate: float) -> str:
+    """Writes a lower limit in bit/s with two digits, rounded down."""
+    if rate <= 0:
+        return "0 Mb/s"
+    digit = 10.0 ** (np.floor(np.log10(rate)) - 1)
+    return f"{np.floor(rate / digit + 1e-9) * digit / 1e6:.2g} Mb/s"
 
 
 def mode(values: Numbers, weights: Numbers) -> float:

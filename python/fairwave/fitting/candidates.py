@@ -37,6 +37,10 @@ SMALL = 300_000
 ROUND_TRIPS_S = (0.015, 0.04, 0.1)
 """Round trips to try if the capture shows none, in seconds."""
 
+AMPLE, AMPLE_BPS, AMPLE_S = 10, 1e7, 0.5
+"""Without a known rate, the link has `AMPLE` times the highest rate that was seen, at least `AMPLE_BPS`, and a buffer
+of `AMPLE_S` seconds."""
+
 PACED = 2.5
 """Packets of one video frame leave at this multiple of the stream's rate, as WebRTC's pacer does."""
 
@@ -87,6 +91,18 @@ def candidates(path: PathSeen) -> list[Candidate]:
     return [replace(one, round_trip_s=trip) for one in found for trip in ROUND_TRIPS_S]
 
 
+def ample_rate(path: PathSeen) -> float:
+    """Returns a rate at which no captured packet waits, in bit/s."""
+    return max(AMPLE * path.least_rate, AMPLE_BPS)
+
+
+def never_full(path: PathSeen) -> Candidate:
+    """Returns the explanation of a link that was never full: the captured losses and round trip, and no queue."""
+    share = path.random_loss.value if path.random_loss else 0.0
+    buffer = int(ample_rate(path) * AMPLE_S / 8)
+    return Candidate("drop-tail", buffer, share, path.loss_run, 0, path.round_trip_s)
+
+
 def scenario(what: Observed, path: PathSeen, one: Candidate, *, name: str, judge: bool = False) -> Scenario:
     """Builds the scenario of a candidate.
 
@@ -99,7 +115,7 @@ def scenario(what: Observed, path: PathSeen, one: Candidate, *, name: str, judge
     """
     lasts = float(np.ceil(what.lasts_s)) + 1
     rates = path.rate.rates if path.rate else []
-    first = rates[0].value if rates else path.least_rate
+    first = rates[0].value if rates else ample_rate(path)
     link: dict[str, Any] = {
         "from": "far",
         "to": "here",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.extras import need
+from fairwave.fitting.bottleneck import format_least
 from fairwave.fitting.statistics import least_round_trip, simulate
 from fairwave.staging import save_figure
 
@@ -38,7 +39,11 @@ def draw(fit: Fit, path: str | Path) -> Path:
         _capture(fit, above, below)
     else:
         _statistics(fit, above, below)
-    above.set_title(f"{Path(fit.source).name}: {fit.queue}, {fit.distance:.2f} from what was seen (1: alike)")
+    name = Path(fit.source).name
+    if fit.rate is None or fit.distance is None:
+        above.set_title(f"{name}: at least {format_least(fit.least_rate)}")
+    else:
+        above.set_title(f"{name}: {fit.queue}, {fit.distance:.2f} from what was seen (1: alike)")
     above.legend(loc="upper right")
     below.legend(loc="upper right")
     below.set_xlabel("time, s")
@@ -68,9 +73,10 @@ def _capture(fit: Fit, above: Axes, below: Axes) -> None:
     below.step(
         width * np.arange(len(carried)), 8e-6 * carried / width, where="post", color="0.5", label="arrived"
     )
-    starts = [*fit.rate.from_s, what.lasts_s]
-    rates = [one.value / 1e6 for one in fit.rate.rates]
-    below.step(starts, [*rates, rates[-1]], where="post", linewidth=1.5, label="fitted rate")
+    if fit.rate is not None:
+        starts = [*fit.rate.from_s, what.lasts_s]
+        rates = [one.value / 1e6 for one in fit.rate.rates]
+        below.step(starts, [*rates, rates[-1]], where="post", linewidth=1.5, label="fitted rate")
     below.set_ylabel("Mb/s of IP")
 
 
@@ -90,9 +96,10 @@ def _statistics(fit: Fit, above: Axes, below: Axes) -> None:
             (again.available_bps, "estimate") if what.has_estimate else (again.sent_bps, way)
         )
         below.plot(again.time_s, values / 1e6, label=f"{what_is_drawn}, best explanation")
-    below.axhline(
-        fit.rate.rates[0].value / 1e6, color="0.2", linewidth=0.8, linestyle=":", label="fitted rate"
-    )
+    if fit.rate is not None:
+        below.axhline(
+            fit.rate.rates[0].value / 1e6, color="0.2", linewidth=0.8, linestyle=":", label="fitted rate"
+        )
     above.axhline(1e3 * least_round_trip(what), color="0.8", linewidth=0.8)
     above.set_ylabel("round trip, ms")
     below.set_ylabel("Mb/s")

@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from fairwave.captures import CaptureError, read_description
 from fairwave.fitting import choosing, statistics
-from fairwave.fitting.bottleneck import Interval, Steps
-from fairwave.fitting.candidates import FAMILIES, scenario
+from fairwave.fitting.bottleneck import QUEUED_S, Interval, Steps
+from fairwave.fitting.candidates import (
+    AMPLE,
+    AMPLE_BPS,
+    AMPLE_S,
+    FAMILIES,
+    ample_rate,
+    never_full,
+    scenario,
+)
+from fairwave.fitting.evidence import NEVER_FULL
 from fairwave.fitting.observing import address, observed
 from fairwave.fitting.packet_arrays import read
 from fairwave.fitting.path import PathSeen, estimated
@@ -27,7 +36,12 @@ LINKS = {"capture": "far>here", "statistics": "here>far"}
 Statistics that only receive show the link toward the browser, like a capture."""
 
 MISFIT = 2.0
-"""A best explanation at a larger distance explains little, and the fit says so in `unknown`."""
+"""A best explanation at a larger distance explains nothing, and the fit gives no weights."""
+
+POSSIBLE = 0.02
+"""A family with at least this weight is possible."""
+
+UNEXPLAINED = "nothing that was tried explains this"
 
 PACKET = 1500
 """Bytes of a large packet: below this queue length, no packet waited for another."""
@@ -40,17 +54,21 @@ class Fit:
     Attributes:
         source: The file.
         kind: Kind of the file: `capture` or `statistics`.
-        rate: The bottleneck's rate over time, bit/s of IP.
+        rate: The bottleneck's rate over time, bit/s of IP; None if the file shows no full link.
+        least_rate: Lower limit of the rate, bit/s: the most bits within a second.
+        doubt: Why the file shows no rate; empty if it does, or if the rate was given.
+        is_rate_given: Whether the rate was given and not estimated.
         buffer: Bytes of the bottleneck's buffer; None if no overflow was seen.
         least_buffer: Bytes that the buffer holds at least.
         round_trip_s: Propagation delay in both directions together, in seconds.
-        queue: The discipline that explains the file best.
-        families: Weight of each family of queues, the largest first.
+        queue: The discipline that explains the file best. Without a rate, the discipline of the scenario.
+        families: Weight of each family of queues, the largest first. Empty if nothing that was tried explains the file,
+            or without a rate.
         random_loss: Share of packets lost while the queue is short; None if there were too few losses.
         loss_run: Mean length of runs of these losses, in packets.
         unseen: Number of uncaptured transfers that shared the bottleneck.
         unseen_from_s: Begin of these transfers, in seconds.
-        distance: Distance of the best explanation, in units of tolerance.
+        distance: Distance of the best explanation, in units of tolerance; None without a rate.
         unknown: Properties that the file cannot show, one sentence each.
         notes: Repairs that the reader had to make, one sentence each.
         scenario: The network with the captured traffic.
@@ -60,7 +78,10 @@ class Fit:
 
     source: str
     kind: str
-    rate: Steps
+    rate: Steps | None
+    least_rate: float
+    doubt: str
+    is_rate_given: bool
     buffer: Interval | None
     least_buffer: float
     round_trip_s: float
@@ -70,7 +91,7 @@ class Fit:
     loss_run: float
     unseen: int
     unseen_from_s: float
-    distance: float
+    distance: float | None
     unknown: list[str]
     notes: list[str]
     scenario: Scenario
@@ -78,14 +99,19 @@ class Fit:
     seconds: statistics.Seconds | None = None
 
     @property
-    def family(self) -> str:
-        """The most likely family of queues."""
-        return next(iter(self.families))
+    def family(self) -> str | None:
+        """The most likely family of queues; None if there are no weights."""
+        return next(iter(self.families), None)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the best explanation is near enough to be one. A link that was never full needs none."""
+        return self.distance is None or self.distance <= MISFIT
 
     @property
     def is_certain(self) -> bool:
         """Whether the weight of the most likely family is large enough to leave out the others."""
-        return self.families[self.family] >= choosing.CERTAIN
+        return next(iter(self.families.values()), 0.0) >= choosing.CERTAIN
 
     @property
     def has_queued(self) -> bool:
@@ -101,10 +127,12 @@ class Fit:
         """Returns the fields as plain data."""
         return {
             "source": self.source, "kind": self.kind,
-            "rate_bps": [
-                {"from_s": at, **rate.to_dict()}
+            "is_explained": self.is_explained,
+            "rate_bps": None if self.rate is None else [
+                {"from_s": at, **rate.to_dict(), "edge": rate.edge or None}
                 for at, rate in zip(self.rate.from_s, self.rate.rates, strict=True)
             ],
+            "least_rate_bps": self.least_rate, "rate_doubt": self.doubt or None, "is_rate_given": self.is_rate_given,
             "buffer_bytes": None if self.buffer is None else self.buffer.to_dict(),
             "least_buffer_bytes": self.least_buffer, "round_trip_s": self.round_trip_s, "queue": self.queue,
             "families": self.families,
@@ -170,32 +198,72 @@ def _fit_capture(
     what = observed(seen, None if host is None else address(host, seen))
     if what.lasts_s < 5:
         raise CaptureError(f"{source} lasts {what.lasts_s:.3g} s: at least 5 s are needed")
-    path = _with_rate(estimated(what), what, rate)
+    path = estimated(what)
+    if rate is not None:
+        path = _set_rate(path, rate)
+    name = f"fitted to {Path(source).name}"
+    if path.rate is None:
+        only = never_full(path)
+        return Fit(
+            str(source), "capture", None, path.least_rate, path.doubt, False, None, 0.0, only.round_trip_s, only.queue,
+            {}, path.random_loss, path.loss_run, 0, 0.0, None, _unknown_without_rate(what, path), what.notes,
+            scenario(what, path, only, name=name, judge=True), what,
+        )  # fmt: skip
     scored = choosing.choose(what, path, seeds, progress)
     best = scored[0]
-    assert path.rate is not None
+    weights = choosing.families(scored)
+    is_shared = rate is None and weights.get(FAMILIES["fq-codel"], 0.0) >= POSSIBLE
     return Fit(
-        str(source), "capture", path.rate, path.buffer if best.candidate.queue == "drop-tail" else None,
-        path.least_buffer, best.candidate.round_trip_s, best.candidate.queue, choosing.families(scored),
+        str(source), "capture", _raise_limits(path.rate) if is_shared else path.rate, path.least_rate, "",
+        rate is not None, path.buffer if best.candidate.queue == "drop-tail" else None,
+        path.least_buffer, best.candidate.round_trip_s, best.candidate.queue,
+        weights if best.distance <= MISFIT else {},
         path.random_loss if best.candidate.random_loss else None, path.loss_run, best.candidate.unseen, 0.0,
         best.distance, _unknown(what, path, scored), what.notes,
-        scenario(what, path, best.candidate, name=f"fitted to {Path(source).name}", judge=True), what,
+        scenario(what, path, best.candidate, name=name, judge=True), what,
     )  # fmt: skip
 
 
-def _with_rate(path: PathSeen, what: Observed, rate: float | None) -> PathSeen:
-    if rate is not None:
-        return replace(
-            path, rate=Steps([0.0], [Interval(rate, rate, rate)]), least_buffer=path.deepest_s * rate / 8,
-            buffer=path.buffer and replace(path.buffer),
-        )  # fmt: skip
-    if path.rate is None:
-        raise CaptureError(
-            f"{what.source} cannot tell the rate: its packets never came back to back while delays were raised, so the "
-            f"link was never full with what was captured. It has at least {path.least_rate / 1e6:.3g} Mb/s. If you "
-            "know the rate of the line, add --rate, for example --rate '20 Mb/s'"
+def _raise_limits(rate: Steps) -> Steps:
+    """Raises the upper ends of rates that follow a higher one.
+
+    Behind fair queueing, traffic that was not captured leaves the captured flows an equal share of the same rate.
+    """
+    highest, rates = 0.0, []
+    for one in rate.rates:
+        highest = max(highest, one.high)
+        rates.append(replace(one, high=highest))
+    return Steps(rate.from_s, rates)
+
+
+def _set_rate(path: PathSeen, rate: float) -> PathSeen:
+    return replace(
+        path,
+        rate=Steps([0.0], [Interval(rate, rate, rate)]),
+        doubt="",
+        least_buffer=path.deepest_s * rate / 8,
+    )
+
+
+def _unknown_without_rate(what: Observed, path: PathSeen) -> list[str]:
+    said = [
+        _unknown_rate(ample_rate(path)),
+        "The queue and the buffer: no captured packet waited for another captured packet.",
+    ]
+    if path.deepest_s >= QUEUED_S:
+        said.append(
+            f"The cause of the delays: they vary by up to {path.deepest_s * 1e3:.3g} ms, but not as the captured "
+            "traffic does (jitter, another route, clocks, pauses, or traffic of others). The scenario has a constant "
+            "delay."
         )
-    return path
+    if not path.round_trip_known:
+        said.append(
+            f"The propagation delay: no round trip was captured; {path.round_trip_s * 1e3:.3g} ms are assumed."
+        )
+    if not what.transfers:
+        said.append("How other traffic reacts: no TCP was captured.")
+    said.append("The other direction: only packets toward the place of the capture show a queue.")
+    return said
 
 
 def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> list[str]:
@@ -210,7 +278,9 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
         )
     weights = choosing.families(scored)
     family, weight = next(iter(weights.items()))
-    if weight < choosing.CERTAIN:
+    if scored[0].distance > MISFIT:
+        said.append(_misfit(scored[0].distance))
+    elif weight < choosing.CERTAIN:
         others = ", ".join(f"{name} ({share:.0%})" for name, share in weights.items() if share >= 0.02)
         said.append(f"The queue: {family} explains the file best, but not certainly. Weights: {others}.")
     elif family != "tail drop":
@@ -219,17 +289,50 @@ def _unknown(what: Observed, path: PathSeen, scored: list[choosing.Scored]) -> l
         )
         if len(several) > 1:
             said.append(f"Which discipline of the family it is: {' and '.join(several)} fit alike.")
+    if path.rate is not None and len(path.rate.rates) > 1 and FAMILIES["fq-codel"] in weights:
+        said.append(
+            "Whether the rate itself fell: behind fair queueing, traffic that was not captured leaves the same share."
+        )
     if not what.transfers:
         said.append("How other traffic reacts: no TCP was captured.")
     else:
         said.append("Which TCP the transfers use: CUBIC is assumed.")
     said.append("The other direction: only packets toward the place of the capture show a queue.")
-    if scored[0].distance > MISFIT:
-        said.append(
-            f"Much of what was seen: the best explanation is {scored[0].distance:.1f} units away (1 is alike). "
-            "Something else shaped the traffic."
-        )
     return said
+
+
+def _unknown_rate(ample: float) -> str:
+    return (
+        f"The rate. The scenario has {ample / 1e6:.3g} Mb/s, at which no packet waits. If you know the rate of the "
+        "line, add --rate, for example --rate '20 Mb/s'."
+    )
+
+
+def _misfit(distance: float) -> str:
+    return (
+        f"The network: the nearest of all that were tried is {distance:.1f} units away (1 is alike). Something else "
+        "shaped the traffic. The scenario has the nearest one."
+    )
+
+
+EDGES = {"low": "lowest", "high": "highest", "both": "lowest and the highest"}
+
+
+def _unlimited(source: str, what: statistics.Seconds) -> Fit:
+    """Returns the fit of a session that no link limited."""
+    least = statistics.highest_rate(what)
+    ample = max(AMPLE * least, AMPLE_BPS)
+    only = statistics.Explanation(ample, "drop-tail", int(ample * AMPLE_S / 8), 0)
+    unknown = [
+        _unknown_rate(ample),
+        "The queue and the buffer: the session was never limited.",
+        f"The other direction: only what this side {'receives' if what.is_received else 'sends'} is fitted.",
+    ]
+    return Fit(
+        source, "statistics", None, least, NEVER_FULL, False, None, 0.0, statistics.least_round_trip(what), only.queue,
+        {}, None, 1.0, 0, 0.0, None, unknown, what.notes,
+        statistics.scenario(what, only, f"fitted to {Path(source).name}"), seconds=what,
+    )  # fmt: skip
 
 
 @gated("statistics", CaptureError)
@@ -241,6 +344,8 @@ def _fit_statistics(
     progress: Callable[[int, int], None] | None,
 ) -> Fit:
     what = statistics.read(source, connection)
+    if rate is None and not statistics.is_limited(what):
+        return _unlimited(str(source), what)
     found = statistics.choose(what, min(seeds, 2), progress, rate)
     best = found[0]
     weights: dict[str, float] = {}
@@ -261,21 +366,19 @@ def _fit_statistics(
     elif not what.has_estimate:
         unknown.append("The bandwidth estimate: this browser does not give it (Firefox never does).")
     if best.distance > MISFIT:
-        unknown.append(
-            f"Much of what was seen: the best explanation is {best.distance:.1f} units away (1 is alike)."
-        )
+        unknown.insert(0, _misfit(best.distance))
+        weights = {}
     if best.unseen == 0 and best.distance <= MISFIT:
         unknown.append("A rate above the session's own: a call that is never limited does not show it.")
-    interval = statistics.rate_interval(found)
-    drop_tail = best.queue == "drop-tail"
-    share = [
-        one.buffer
-        for one in found
-        if one.queue == "drop-tail" and one.distance <= best.distance + statistics.ABOUT
-    ]
+    interval = statistics.rate_interval(found) if rate is None else Interval(rate, rate, rate)
+    if interval.edge:
+        unknown.insert(0, (
+            f"Where the range of the rate ends: the {EDGES[interval.edge]} rate that was tried "
+            "fits about as well."
+        ))  # fmt: skip
     return Fit(
-        str(source), "statistics", Steps([0.0], [interval]),
-        Interval(best.buffer, min(share), max(share)) if drop_tail and share else None, best.buffer,
+        str(source), "statistics", Steps([0.0], [interval]), statistics.highest_rate(what), "", rate is not None,
+        statistics.buffer_interval(found), best.buffer,
         statistics.least_round_trip(what), best.queue, weights, None, 1.0, best.unseen, best.since_s, best.distance,
         unknown, what.notes, statistics.scenario(what, best, f"fitted to {Path(source).name}"), seconds=what,
     )  # fmt: skip

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from fairwave.fitting.packet_arrays import CapturedFlows, Numbers
 
+SWAPPED = 3
+"""Packets that arrive this close together can have swapped places."""
+
 
 @dataclass
 class Transfer:
@@ -106,7 +109,21 @@ class Observed:
                 order = np.argsort(stream.at_s[known], kind="stable")
                 found.append((stream.at_s[known][order], stream.delay_s[known][order]))
         found += [(one.delays_at_s, one.delays_s) for one in self.transfers]
-        return found
+        return [keep_order(*one) for one in found]
+
+
+def keep_order(at_s: Numbers, delay_s: Numbers) -> tuple[Numbers, Numbers]:
+    """Leaves out packets that left their order, because a queue keeps the order of a stream.
+
+    These are the packets that a later one overtook, and packets that overtook one of the next `SWAPPED`.
+    """
+    sent = at_s - delay_s
+    if not len(sent):
+        return at_s, delay_s
+    in_order = sent >= np.maximum.accumulate(sent) - 1e-9
+    for ahead in range(1, SWAPPED + 1):
+        in_order[:-ahead] &= sent[:-ahead] <= sent[ahead:] + 1e-9
+    return (at_s[in_order], delay_s[in_order]) if in_order.sum() >= 2 else (at_s, delay_s)
 
 
 def holes(one: FlowPackets) -> tuple[Numbers, int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairwave.fitting.bottleneck import QUEUED_S, Interval, Steps, rate_course, trains
+from fairwave.fitting.evidence import NEVER_FULL, confirm
 from fairwave.patterns import summary
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class PathSeen:
     """Direct estimates.
 
     Attributes:
-        rate: The bottleneck's rate over time; None if it was never full.
+        rate: The bottleneck's rate over time; None if the capture shows no full bottleneck.
+        doubt: Why the capture shows none; empty if it does.
         least_rate: Lower limit of the rate, bit/s: the most bits that arrived within a second.
         round_trip_s: Propagation delay in both directions together, in seconds.
         round_trip_known: Whether the capture shows the round trip.
@@ -47,6 +49,7 @@ class PathSeen:
     """
 
     rate: Steps | None
+    doubt: str
     least_rate: float
     round_trip_s: float
     round_trip_known: bool
@@ -61,8 +64,11 @@ class PathSeen:
 
 def estimated(what: Observed) -> PathSeen:
     """Makes the direct estimates from an observed path."""
-    ended, rates, carried = trains(what.at_s, what.sizes, what.raised(what.at_s))
-    course = rate_course(ended, rates, carried, what.lasts_s)
+    raised = what.raised(what.at_s)
+    course = rate_course(*trains(what.at_s, what.sizes, raised), what.lasts_s)
+    unclear = NEVER_FULL
+    if course is not None:
+        course, unclear = confirm(course, what.at_s, what.sizes, raised)
     least = _most_within(what.at_s, what.sizes, 1.0)
     probe_at, probe_raised, lost_at, lost_raised, pattern = _losses(what)
     every = np.concatenate([what.raised(what.at_s[:: max(1, len(what.at_s) // 20_000)]), probe_raised])
@@ -77,10 +83,13 @@ def estimated(what: Observed) -> PathSeen:
             low, middle, high = np.quantile(held, [0.05, 0.75, 1.0])
             buffer = Interval(float(middle), float(low), float(high) * 1.02)
     rate = max(one.value for one in course.rates) if course else least
-    random_loss, run, elsewhere = _elsewhere(probe_at, probe_raised, pattern, deepest)
+    # If the bottleneck was never full, no loss is an overflow.
+    short = np.inf if course is None else max(QUEUED_S, 0.2 * deepest)
+    random_loss, run, elsewhere = _elsewhere(probe_at, probe_raised, pattern, short)
     return PathSeen(
-        course, least, what.round_trip_s or ASSUMED_ROUND_TRIP_S, what.round_trip_s is not None, deepest, buffer,
-        deepest * rate / 8, int(at_top.sum()), random_loss, run, elsewhere,
+        course, unclear, least, what.round_trip_s or ASSUMED_ROUND_TRIP_S, what.round_trip_s is not None, deepest,
+        buffer,
+        deepest * rate / 8 if course else 0.0, int(at_top.sum()), random_loss, run, elsewhere,
     )  # fmt: skip
 
 
@@ -119,12 +128,12 @@ def _losses(what: Observed) -> tuple[Numbers, Numbers, Numbers, Numbers, np.ndar
 
 
 def _elsewhere(
-    times: Numbers, raised: Numbers, lost: np.ndarray, deepest: float
+    times: Numbers, raised: Numbers, lost: np.ndarray, below_s: float
 ) -> tuple[Interval | None, float, int]:
-    """Returns the probe's losses while the queue is short: share with Wilson's interval, run length and number."""
+    """Returns the probe's losses while delays are short: share with Wilson's interval, run length and number."""
     if not len(times):
         return None, 1.0, 0
-    short = raised < max(QUEUED_S, 0.2 * deepest)
+    short = raised < below_s
     packets, count = int(short.sum()), int((lost & short).sum())
     if count < LEAST_LOSSES:
         return None, 1.0, count

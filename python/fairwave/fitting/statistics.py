@@ -12,7 +12,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from fairwave.dumps import from_polls, read_dump
 from fairwave.dumps.connections import sum_series
 from fairwave.dumps.rtcstats import MARK
 from fairwave.fitting.bottleneck import Interval
-from fairwave.fitting.candidates import FAMILIES
 from fairwave.fitting.choosing import Features, distance
 from fairwave.foreign import check_gap, check_span, gated
 
@@ -46,8 +45,15 @@ RATES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0)
 ABOUT = 0.5
 """Explanations with a smaller difference in distance fit about equally well †."""
 
-ONSET_S, RAISED_S, CALM_S = 5, 0.02, 0.01
-"""Unseen traffic begins when round trips exceed the least by `RAISED_S` for `ONSET_S` seconds, after a calm start."""
+ONSET_S, RAISED_S, RAISED_SHARE = 5, 0.02, 0.15
+"""Unseen traffic begins when round trips exceed the least for `ONSET_S` seconds, after a calm start: by `RAISED_S`,
+and by `RAISED_SHARE` of the 95th percentile of the excess. Smaller excesses come from the call itself."""
+
+LIMITED, LIMITED_S, LIMITED_LOSS = 0.9, 3, 0.01
+USED, USED_SHARE = 0.8, 0.5
+"""A session is limited if it sends at least `USED` of its estimate in the share `USED_SHARE` of all seconds, or if the
+estimate, once high enough, stays below `LIMITED` of the highest target for `LIMITED_S` seconds. Without an estimate: if
+round trips are raised for `ONSET_S` seconds, or if it loses `LIMITED_LOSS`."""
 
 QUANTILES = (0.25, 0.5, 0.75, 0.95)
 
@@ -310,11 +316,45 @@ def onset(what: Seconds) -> float:
     raised = np.interp(what.time_s, what.time_s[~np.isnan(trips)], trips[~np.isnan(trips)]) - np.nanmin(trips)
     # A value can date from the second before, so smooth with the median of three.
     middle = np.median(np.lib.stride_tricks.sliding_window_view(np.pad(raised, 1, "edge"), 3), axis=1)
+    least = max(RAISED_S, RAISED_SHARE * float(np.quantile(middle, 0.95)))
     for index in range(ONSET_S, len(middle) - ONSET_S):
-        if (middle[index : index + ONSET_S] > RAISED_S).all():
-            calm = np.median(middle[:index]) < CALM_S
+        if (middle[index : index + ONSET_S] > least).all():
+            calm = np.median(middle[:index]) < least / 2
             return float(what.time_s[index]) if calm else 0.0
     return 0.0
+
+
+def is_limited(what: Seconds) -> bool:
+    """Whether the session met the limit of a link: it was allowed less than it wanted to send."""
+    settled = what.time_s >= min(SETTLED_S, what.time_s[-1] / 4)
+    known = settled & ~np.isnan(what.available_bps)
+    if known.any():
+        uses_all = what.sent_bps[known] >= USED * what.available_bps[known]
+        if uses_all.mean() >= USED_SHARE:
+            return True
+        least = what.available_bps[known] < LIMITED * what.most_bps
+        # An estimate that only rises at the beginning is not a limit yet.
+        return bool(least.all() or least[int((~least).argmax()) :].sum() >= LIMITED_S)
+    trips = what.round_trip_s[settled & ~np.isnan(what.round_trip_s)]
+    raised = trips > np.nanmin(what.round_trip_s) + RAISED_S
+    runs = np.convolve(raised, np.ones(ONSET_S), "valid") if len(raised) >= ONSET_S else np.zeros(1)
+    losses = what.lost[settled & ~np.isnan(what.lost)]
+    return bool(runs.max() >= ONSET_S or (len(losses) > 0 and losses.mean() >= LIMITED_LOSS))
+
+
+def estimate_range(what: Seconds) -> tuple[float, float]:
+    """Returns the 5th and the 95th percentile of the browser's bandwidth estimate after the start, in bit/s."""
+    settled = what.time_s >= min(SETTLED_S, what.time_s[-1] / 4)
+    chosen = what.available_bps[settled]
+    if np.isnan(chosen).all():
+        chosen = what.available_bps
+    low, high = np.nanquantile(chosen, [0.05, 0.95])
+    return float(low), float(high)
+
+
+def highest_rate(what: Seconds) -> float:
+    """The highest rate of the session within a second, in bit/s."""
+    return float(np.nanmax(what.sent_bps))
 
 
 def least_round_trip(what: Seconds) -> float:
@@ -371,11 +411,42 @@ def choose(
 
 
 def rate_interval(found: list[Explanation]) -> Interval:
-    """Returns the best explanation's rate, with the range of its family's explanations that fit about as well."""
+    """Returns the best explanation's rate, with the range of explanations that fit about as well.
+
+    The range ends midway (on a logarithmic scale) between the last rate that fits and the next rate that was tried.
+    """
     best = found[0]
-    alike = [
-        one.rate
-        for one in found
-        if FAMILIES[one.queue] == FAMILIES[best.queue] and one.distance <= best.distance + ABOUT
-    ]
-    return Interval(best.rate, min(alike), max(alike))
+    return widen(best.rate, {one.rate for one in alike(found)}, {one.rate for one in found})
+
+
+def buffer_interval(found: list[Explanation]) -> Interval | None:
+    """Returns the best explanation's buffer, with the range of those that fit about as well; None without tail drop.
+
+    With each rate, one buffer was tried: the one that gives the highest round trip.
+    """
+    tails = [one for one in found if one.queue == "drop-tail"]
+    if found[0].queue != "drop-tail":
+        return None
+    return widen(
+        found[0].buffer,
+        {one.buffer for one in alike(found) if one.queue == "drop-tail"},
+        {one.buffer for one in tails},
+    )
+
+
+def alike(found: list[Explanation]) -> list[Explanation]:
+    """Returns the explanations that fit about as well as the best one, of any family."""
+    return [one for one in found if one.distance <= found[0].distance + ABOUT]
+
+
+def widen(value: float, fitting: set[float], tried: set[float]) -> Interval:
+    """Returns the range of the fitting values, each end midway to the next tried value; marks ends of the grid."""
+    grid = sorted(tried)
+    first, last = grid.index(min(fitting)), grid.index(max(fitting))
+    low = np.sqrt(grid[first] * grid[first - 1]) if first else grid[0]
+    high = np.sqrt(grid[last] * grid[last + 1]) if last + 1 < len(grid) else grid[-1]
+    at_low, at_high = not first, last + 1 == len(grid)
+    edge: Literal["", "low", "high", "both"] = (
+        "both" if at_low and at_high else "low" if at_low else "high" if at_high else ""
+    )
+    return Interval(value, float(low), float(high), edge)

@@ -454,8 +454,9 @@ def _alternative(network: Network, queue: str | None, shaped: float, seeds: int)
     for direction, side in network.sides.items():
         changed = network
         if queue is not None:
+            rate = side.rate
             other = replace(
-                side, queue=queue, rate=Interval(*(shaped * one for one in side.rate.to_dict().values())),
+                side, queue=queue, rate=Interval(shaped * rate.value, shaped * rate.low, shaped * rate.high),
                 buffer=max(side.buffer, 150_000.0),
             )  # fmt: skip
             changed = replace(network, sides={**network.sides, direction: other})
