@@ -166,6 +166,11 @@ def right_files(kind: str, folder: Path) -> dict[str, bytes]:
             "c.pcap.gz": gzip.compress(pcap(folder / "c.pcap", frames).read_bytes()),
             "mixed.pcap": pcap(folder / "mixed.pcap", mixed()).read_bytes(),
         }
+    if kind == "judge":
+        return right_files("fit", folder) | {
+            "mixed.pcap": pcap(folder / "mixed.pcap", mixed()).read_bytes(),
+            "speech.pcap": pcap(folder / "speech.pcap", Talk(count=150, lost=(9, 60)).frames()).read_bytes(),
+        }
     if kind == "scenario":
         return {"s.toml": SCENARIO.encode(), "s.json": json.dumps(AS_JSON).encode(), "t.csv": CSV.encode()}
     if kind == "results":

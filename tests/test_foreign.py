@@ -66,6 +66,7 @@ COMMANDS = {
         file.parent / "fitted.toml",
         "--overwrite",
     ),
+    "judge": lambda file: ("judge", file),
     "network": lambda file: ("network", file.parent / "net.toml", "-n", "1"),
     "pattern": lambda file: ("pattern", file),
     "replay": lambda file: ("replay", file, "--rate", "2 Mb/s", "--out", file.parent / "replayed.toml"),

@@ -412,7 +412,7 @@ FIRST = {
     "upgrade": ["nothing.toml"], "network": ["calls.toml"], "bundle": ["out"], "repeat": ["night.pcap"],
     "guard": ["nothing", "--baseline", "calls.toml"],
     "rfc8867": ["nothing"], "demo": [], "examples": [],
-    "fit": ["night.pcap", "--out", "fitted.toml"],
+    "fit": ["night.pcap", "--out", "fitted.toml"], "judge": ["night.pcap"],
     "measure": ["localhost:9", "--key-file", "good.key"],
     "reflector": ["--key-file", "good.key", "--port", "70000"],
     "replay": ["night.pcap", "--rate", "2 Mb/s", "--out", "slower.toml"],

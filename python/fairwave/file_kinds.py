@@ -112,6 +112,7 @@ CAPTURES = (
     b"\xa1\xb2\xcd\x34", b"\x34\xcd\xb2\xa1",
 )  # fmt: skip
 FIT = "`fairwave fit {0}` finds the network behind it"
+JUDGED = f"`fairwave judge {{0}}` judges the call, and {FIT}"
 TRACE = "`fairwave trace {0}` shows it"
 TOML = "scenarios are TOML; `fairwave explain dumbbell` shows one"
 
@@ -125,12 +126,12 @@ KINDS = (
     FileKind(
         "capture",
         "a capture of packets",
-        f"`fairwave replay {{0}}` lists its flows, and {FIT}",
+        f"`fairwave replay {{0}}` lists its flows, {JUDGED}",
         _begins(*CAPTURES),
     ),
-    FileKind("dump", "a dump of chrome://webrtc-internals", FIT, _json(r"\"PeerConnections\"")),
-    FileKind("rtcstats", "a file of rtcstats", FIT, _has(RTCSTATS)),
-    FileKind("getstats", "a list of statistics of getStats()", FIT, _json(RTC)),
+    FileKind("dump", "a dump of chrome://webrtc-internals", JUDGED, _json(r"\"PeerConnections\"")),
+    FileKind("rtcstats", "a file of rtcstats", JUDGED, _has(RTCSTATS)),
+    FileKind("getstats", "a list of statistics of getStats()", JUDGED, _json(RTC)),
     FileKind(
         "irtt", "a measurement by irtt", "`fairwave measure --irtt {0}` judges it", _json(r"\"irtt\"\s*:")
     ),

@@ -709,6 +709,46 @@ def replay(
 @app.command(
     rich_help_panel=REAL,
     epilog=examples(
+        "fairwave judge bad-call.pcapng",
+        "fairwave judge webrtc-internals.json --connection 1-1",
+        "fairwave judge call.pcap --out out/judged",
+    ),
+)
+def judge(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A capture (pcap, pcapng), or a browser's statistics: getStats() as JSON, a dump of "
+            "chrome://webrtc-internals, a file of rtcstats.",
+        ),
+    ],
+    connection: Annotated[
+        Optional[str],
+        typer.Option(
+            metavar="NAME",
+            help="Of statistics with several connections: which one. Default: the one with the most media.",
+        ),
+    ] = None,
+    sdp: Sdp = None,
+    out: Annotated[
+        Optional[Path],
+        typer.Option(
+            "--out", "-o", metavar="FOLDER", help="Folder for the verdict as JSON, and for the tables."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Judge a recorded call: a verdict, each stream, events with their times, and the limiting factor."""
+    from fairwave.cli.judging import show_judgement
+
+    show_judgement(file, connection=connection, sdp=sdp, out=out, overwrite=overwrite, json=json)
+
+
+@app.command(
+    rich_help_panel=REAL,
+    epilog=examples(
         "fairwave fit bad-call.pcapng",
         "fairwave fit bad-call.pcapng --vary queue=drop-tail,fq-codel",
         "fairwave fit webrtc-internals.json --draw fit.png",

@@ -40,6 +40,7 @@ COMMANDS = {
     "list": ("ls", "names", "show", "laws"),
     "explain": ("describe", "doc", "docs", "man", "info", "what", "glossary", "define"),
     "check": ("validate", "lint", "test", "verify", "dry-run", "inspect"),
+    "judge": ("score", "analyse", "analyze", "verdict"),
     "fit": ("calibrate", "identify", "estimate", "infer"),
     "replay": ("pcap", "capture", "wireshark", "import"),
     "measure": ("ping", "speedtest", "probe", "irtt", "iperf", "iperf3"),

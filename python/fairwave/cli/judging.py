@@ -1,0 +1,128 @@
+"""`fairwave judge`."""
+
+from __future__ import annotations
+
+import csv
+import math
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from fairwave.cli import console
+from fairwave.cli.input import refuse_other
+from fairwave.errors import BadInputError
+
+if TYPE_CHECKING:
+    from fairwave.judging import Judgement
+
+SHOWN = 30
+"""Largest number of streams, and of events, in the tables."""
+
+READ = ("capture", "dump", "getstats", "rtcstats")
+"""Kinds of files that the command reads."""
+
+HEADS = [
+    "stream", "verdict", "codec", "seconds", "rate, kb/s", "lost", "jitter, ms", "round trip, ms", "freezes",
+    "longest freeze, s", "longest gap, s", "MOS",
+]  # fmt: skip
+
+
+def show_judgement(
+    file: Path,
+    *,
+    connection: str | None,
+    sdp: Path | None,
+    out: Path | None,
+    overwrite: bool,
+    json: bool,
+) -> None:
+    """Judges a file, prints the verdict, and writes the requested folder."""
+    from fairwave.captures import CaptureError
+    from fairwave.folders import claimed
+    from fairwave.judging import judge_file
+
+    if file.is_dir():
+        raise BadInputError(f"{file} is a folder; give a capture or the statistics of a call")
+    try:
+        with console.progress(f"judging {file.name}", quiet=json) as progress:
+            found = judge_file(file, connection=connection, sdp=sdp, progress=progress)
+    except (FileNotFoundError, CaptureError, ValueError) as error:
+        refuse_other(file, "a capture or statistics of a call", READ)
+        raise BadInputError(str(error)) from None
+    with claimed(out, "judge", str(file), overwrite=overwrite) if out else nullcontext():
+        if out is not None:
+            _write(found, out)
+    if json:
+        console.document(found.to_dict() | ({"written": str(out)} if out else {}))
+        return
+    _show(found)
+    if out is not None:
+        console.say(f"\ntables: {out}")
+
+
+def _show(found: Judgement) -> None:
+    from fairwave.answers.answer import Answer
+
+    console.answer(Answer(found.sentences))
+    more = len(found.streams) - SHOWN
+    console.table(
+        f"streams of {found.source}, {found.lasts_s:.4g} s", HEADS,
+        [[escape(cell) for cell in row] for row in list_rows(found)[:SHOWN]],
+        caption=f"and {more} more streams" if more > 0 else "",
+    )  # fmt: skip
+    if found.incidents:
+        more = len(found.incidents) - SHOWN
+        console.table(
+            "events", ["seconds", "event", "stream"],
+            [
+                [f"{one.start_s:.1f} to {one.end_s:.1f}", escape(one.words), escape(one.stream)]
+                for one in found.incidents[:SHOWN]
+            ],
+            left=True, caption=f"and {more} more events, in --json and --out" if more > 0 else "",
+        )  # fmt: skip
+    for one in found.limits[:SHOWN]:
+        console.say(f"{one.factor}, {one.start_s:.1f} to {one.end_s:.1f} s: {one.evidence}")
+    for stream in found.streams:
+        for text in stream.unknown:
+            console.say(text)
+    for text in (*found.assumptions, *found.notes):
+        console.say(text)
+
+
+def list_rows(found: Judgement) -> list[list[str]]:
+    """Returns the table of streams: a row of text for each."""
+    return [
+        [
+            f"{one.name} ({one.direction})" if not one.name.startswith(one.direction) else one.name, one.word,
+            one.codec or "unknown", f"{one.start_s:.1f} to {one.end_s:.1f}", _text(one.rate_bps / 1e3),
+            _text(100 * one.loss, " %"), _text(1e3 * one.jitter_s), _text(1e3 * one.round_trip_s),
+            _text(one.freezes), _text(one.longest_freeze_s), _text(one.longest_gap_s),
+            "–" if math.isnan(one.mos) else f"{one.mos:.2f}",
+        ]
+        for one in found.streams
+    ]  # fmt: skip
+
+
+def _text(value: float, unit: str = "") -> str:
+    return "–" if math.isnan(value) else f"{value:.3g}{unit}"
+
+
+def _write(found: Judgement, out: Path) -> None:
+    """Writes the tables and the document into a folder, all or nothing."""
+    from fairwave.staging import staging
+
+    with staging(out) as folder:
+        (folder / "judgement.json").write_text(console.json_text(found.to_dict()), encoding="utf-8")
+        for name, heads, rows in (
+            ("streams.csv", HEADS, list_rows(found)),
+            ("events.csv", ["start_s", "end_s", "kind", "event", "stream"],
+             [[one.start_s, one.end_s, one.kind, one.words, one.stream] for one in found.incidents]),
+            ("limits.csv", ["start_s", "end_s", "factor", "evidence"],
+             [[one.start_s, one.end_s, one.factor, one.evidence] for one in found.limits]),
+        ):  # fmt: skip
+            with (folder / name).open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(heads)
+                writer.writerows(rows)

@@ -1,0 +1,266 @@
+"""`fairwave judge`: calls with known values, from captures and from statistics of browsers."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from fairwave.cli.judging import show_judgement
+from fairwave.errors import BadInputError
+from fairwave.folders import FolderTakenError
+from fairwave.judging import judge_file
+from fairwave.live.rating import rated
+from validation.measured.made_captures import pcap
+from validation.measured.made_dumps import BEGIN_MS, convert_polls, receiving, sending
+from validation.measured.made_streams import Talk, merge
+
+VIDEO = "v=0\r\nm=video 9 RTP/AVP 96\r\na=rtpmap:96 VP8/90000\r\n"
+
+
+def judge_frames(tmp_path, *talks, sdp=None):
+    description = None
+    if sdp is not None:
+        description = tmp_path / "call.sdp"
+        description.write_text(sdp)
+    path = pcap(tmp_path / "call.pcap", merge(*(one.frames() for one in talks)))
+    return judge_file(path, sdp=description)
+
+
+def judge_polls(tmp_path, polls):
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps(convert_polls(polls)))
+    return judge_file(path)
+
+
+def hearing(count=40, *, trip=0.1, made_up=0):
+    """A receiver of Opus that makes up a share of its speech, in ‰, from second 10 to 20."""
+    return [
+        [{"id": "IT01A1", "type": "inbound-rtp", "timestamp": BEGIN_MS + 1e3 * at, "kind": "audio", "ssrc": 5,
+          "codecId": "CO1", "bytesReceived": 4_000 * at, "packetsReceived": 50 * at, "packetsLost": 0,
+          "jitter": 0.004, "jitterBufferDelay": 1_920 * at, "jitterBufferEmittedCount": 48_000 * at,
+          "totalSamplesReceived": 48_000 * at, "concealedSamples": 48 * made_up * min(max(at - 10, 0), 10),
+          "concealmentEvents": 5 * min(max(at - 10, 0), 10)},
+         {"id": "CO1", "type": "codec", "timestamp": BEGIN_MS + 1e3 * at, "mimeType": "audio/opus"},
+         {"id": "CP1", "type": "candidate-pair", "timestamp": BEGIN_MS + 1e3 * at, "state": "succeeded",
+          "nominated": True, "currentRoundTripTime": trip}]
+        for at in range(count)
+    ]  # fmt: skip
+
+
+def test_a_call_without_losses_is_good_and_has_its_numbers(tmp_path):
+    found = judge_frames(tmp_path, Talk(count=500))
+    (one,) = found.streams
+    assert found.sentences[0] == f"The call was good (speech 0x00000007: MOS {one.mos:.2f})."
+    assert one.mos == pytest.approx(rated(np.full(500, 0.05)).mos)
+    assert (one.packets, one.lost, one.loss, one.codec, one.word) == (500, 0, 0, "PCMU", "good")
+    assert one.jitter_s == pytest.approx(0, abs=1e-9)
+    assert one.rate_bps == pytest.approx(80_000, rel=0.01)
+    assert math.isnan(one.round_trip_s)
+    assert (list(found.incidents), list(found.limits), found.worst) == ([], [], None)
+
+
+def test_an_outage_and_losses_make_a_call_poor_and_have_their_times(tmp_path):
+    lost = (*range(300, 360), *range(500, 700, 5))
+    found = judge_frames(tmp_path, Talk(count=1000, lost=lost))
+    (one,) = found.streams
+    delay = np.full(1000, 0.05)
+    delay[list(lost)] = np.nan
+    assert one.mos == pytest.approx(rated(delay).mos, abs=0.01)
+    assert (one.lost, one.loss) == (100, 0.1)
+    assert one.longest_gap_s == pytest.approx(1.2, abs=0.05)
+    assert found.word == "poor"
+    (gap,) = [event for event in found.incidents if event.kind == "gap"]
+    assert (gap.start_s, gap.end_s) == (pytest.approx(5.98), pytest.approx(7.2))
+    assert "60 lost" in gap.words
+    assert [(one.start_s, one.end_s) for one in found.incidents if one.kind == "loss"] == [(7, 8), (10, 14)]
+    assert found.worst.end_s - found.worst.start_s == 10
+    assert found.worst.start_s <= 5.98
+    assert found.worst.end_s >= 14
+
+
+def test_a_single_gap_of_speech_leaves_a_call_fair_at_best(tmp_path):
+    found = judge_frames(tmp_path, Talk(count=3000, lost=tuple(range(300, 330))))
+    (one,) = found.streams
+    assert one.mos > 3.6
+    assert found.word == "fair"
+    assert "a gap of 0.60 s" in found.sentences[0]
+
+
+def test_the_worst_stream_decides_and_comes_first(tmp_path):
+    found = judge_frames(
+        tmp_path, Talk(count=500, ssrc=1), Talk(count=500, ssrc=2, lost=tuple(range(50, 450, 4)))
+    )
+    assert [one.name for one in found.streams] == ["speech 0x00000002", "speech 0x00000001"]
+    assert [one.word for one in found.streams] == ["poor", "good"]
+    assert found.word == "poor"
+
+
+def test_a_drift_of_the_clocks_is_no_delay(tmp_path):
+    straight, drifting = (
+        judge_frames(tmp_path, Talk(count=4000, step_ms=step)).streams[0].mos for step in (20, 20.002)
+    )
+    assert drifting == pytest.approx(straight, abs=0.02)
+
+
+def test_a_sender_that_pauses_is_the_other_end_and_no_fault_of_the_network(tmp_path):
+    first = Talk(count=200, clock=90_000, kind=96, size=900)
+    later = Talk(count=200, clock=90_000, kind=96, size=900, first=300, begin_ms=10_000)
+    frames = [(at, frame) for at, frame in first.frames()]
+    shifted = [(at, advance(frame, 10 * 90_000)) for at, frame in later.frames()]
+    path = pcap(tmp_path / "call.pcap", merge(frames, shifted))
+    (tmp_path / "call.sdp").write_text(VIDEO)
+    found = judge_file(path, sdp=tmp_path / "call.sdp")
+    assert found.word == "good"
+    assert [(one.factor, one.start_s, one.end_s) for one in found.limits] == [
+        ("other end", pytest.approx(3.98), pytest.approx(10.0))
+    ]
+    assert [one.words for one in found.incidents] == ["the sender paused for 6.02 s"]
+    assert found.worst is None
+
+
+def advance(frame, ticks):
+    """A frame with a later timestamp of RTP."""
+    at = 14 + 20 + 8 + 4
+    stamp = int.from_bytes(frame[at : at + 4], "big") + ticks
+    return frame[:at] + stamp.to_bytes(4, "big") + frame[at + 4 :]
+
+
+def test_delays_of_a_full_queue_are_a_limit_by_bandwidth(tmp_path):
+    frames = []
+    for at, frame in Talk(count=1000).frames():
+        frames.append((at + 400_000_000 * (5e9 <= at < 8e9), frame))
+    path = pcap(tmp_path / "call.pcap", sorted(frames, key=lambda one: one[0]))
+    found = judge_file(path)
+    (limit,) = found.limits
+    assert (limit.factor, limit.start_s, limit.end_s) == ("bandwidth", 5, 8)
+    assert "0.4 s above the least" in limit.evidence
+
+
+def test_a_stream_without_a_known_codec_has_no_mos_but_a_verdict(tmp_path):
+    found = judge_frames(
+        tmp_path, Talk(count=500, kind=111, clock=48_000, lost=(100, 200, 300, 400, 450, 460, 470))
+    )
+    (one,) = found.streams
+    assert math.isnan(one.mos)
+    assert "add --sdp FILE" in one.unknown[0]
+    assert (one.rating.measure, one.word) == ("missed", "fair")
+
+
+def test_a_capture_without_rtp_is_refused(tmp_path):
+    from validation.measured.made_captures import ethernet, ip4, tcp
+
+    path = pcap(tmp_path / "web.pcap", [(0, ethernet(ip4(tcp(1, b"hello"), 6)))])
+    with pytest.raises(BadInputError, match="no stream of RTP"):
+        show_judgement(path, connection=None, sdp=None, out=None, overwrite=False, json=True)
+
+
+def test_a_long_freeze_leaves_a_call_fair_at_best(tmp_path):
+    polls = receiving(600)
+    for at, poll in enumerate(polls):
+        poll[0].update(packetsLost=0, freezeCount=int(at >= 30), totalFreezesDuration=2.5 * (at >= 30))
+    found = judge_polls(tmp_path, polls)
+    (one,) = found.streams
+    assert (one.freezes, one.frozen_s, one.longest_freeze_s) == (1, 2.5, 2.5)
+    assert one.rating.values == (pytest.approx(100 * (1 - 2.5 / 599)),)
+    assert found.word == "fair"
+    assert "a picture was frozen for 2.5 s" in found.sentences[0]
+    assert found.worst.start_s <= 27.5 < 30 <= found.worst.end_s
+
+
+def test_a_calm_picture_is_good(tmp_path):
+    polls = receiving(60)
+    for poll in polls:
+        poll[0].update(packetsLost=0, freezeCount=0, totalFreezesDuration=0)
+    found = judge_polls(tmp_path, polls)
+    assert found.word == "good"
+    assert found.streams[0].rate_bps == pytest.approx(800_000)
+
+
+def test_speech_of_a_browser_has_a_mos_by_its_delay_and_made_up_speech(tmp_path):
+    calm, slow, broken = (
+        judge_polls(tmp_path, hearing(trip=trip, made_up=made_up))
+        for trip, made_up in ((0.1, 0), (0.9, 0), (0.1, 400))
+    )
+    assert calm.streams[0].mos == pytest.approx(
+        rated(np.full(1950, 0.05 + 0.04), codec="opus-24").mos, abs=0.02
+    )
+    assert calm.streams[0].round_trip_s == pytest.approx(0.1)
+    assert (calm.word, broken.word) == ("good", "fair")
+    assert slow.streams[0].mos < calm.streams[0].mos - 0.5
+    delay = np.full(1950, 0.05 + 0.04)
+    delay[[at for at in range(500, 1000) if at % 5 in {2, 4}]] = np.nan
+    assert broken.streams[0].mos == pytest.approx(rated(delay, codec="opus-24").mos, abs=0.02)
+    assert broken.worst.start_s == 10
+
+
+def test_the_browsers_reasons_are_the_limiting_factor(tmp_path):
+    polls = sending(60)
+    for at, poll in enumerate(polls):
+        poll[0]["qualityLimitationReason"] = "cpu" if 20 < at <= 30 else "none"
+    found = judge_polls(tmp_path, polls)
+    assert [(one.factor, one.start_s, one.end_s) for one in found.limits] == [("cpu", 20, 30)]
+    assert "Limited by the CPU from 20 to 30 s." in found.sentences
+    assert found.streams[0].loss == pytest.approx(0.05, abs=0.001)
+    assert found.word == "poor"
+
+
+def test_the_command_writes_json_and_a_folder(tmp_path, capsys):
+    path = pcap(tmp_path / "call.pcap", Talk(count=500, lost=(3,)).frames())
+    out = tmp_path / "out"
+    show_judgement(path, connection=None, sdp=None, out=out, overwrite=False, json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["word"], told["streams"][0]["lost"], told["written"]) == ("good", 1, str(out))
+    assert told["streams"][0]["round_trip_s"] is None
+    assert {one.name for one in out.iterdir()} >= {
+        "judgement.json",
+        "streams.csv",
+        "events.csv",
+        "limits.csv",
+    }
+    assert json.loads((out / "judgement.json").read_text())["sentences"] == told["sentences"]
+    other = pcap(tmp_path / "other.pcap", Talk(count=500).frames())
+    with pytest.raises(FolderTakenError):
+        show_judgement(other, connection=None, sdp=None, out=out, overwrite=False, json=True)
+
+
+def test_the_terminal_shows_the_verdict_first(tmp_path, capsys):
+    path = pcap(tmp_path / "call.pcap", Talk(count=500).frames())
+    show_judgement(path, connection=None, sdp=None, out=None, overwrite=False, json=False)
+    assert capsys.readouterr().out.lstrip().startswith("The call was good (speech 0x00000007: MOS 4.")
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "options", "message"),
+    [
+        ("call.toml", 'duration = "1 s"\n[[flow]]\nname = "a"\n', {}, "is a scenario"),
+        ("missing.pcap", None, {}, "no file"),
+        ("noise.json", "{}", {}, "no statistics"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_a_sentence(tmp_path, name, contents, options, message):
+    path = tmp_path / name
+    if contents is not None:
+        path.write_text(contents)
+    with pytest.raises(BadInputError, match=message):
+        show_judgement(path, connection=None, sdp=None, out=None, overwrite=False, json=True, **options)
+
+
+def test_options_for_the_other_kind_of_file_are_errors(tmp_path):
+    capture = pcap(tmp_path / "call.pcap", Talk(count=10).frames())
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps(convert_polls(receiving(10))))
+    with pytest.raises(BadInputError, match="--connection"):
+        show_judgement(capture, connection="1-1", sdp=None, out=None, overwrite=False, json=True)
+    with pytest.raises(BadInputError, match="--sdp"):
+        show_judgement(dump, connection=None, sdp=capture, out=None, overwrite=False, json=True)
+    with pytest.raises(BadInputError, match="no connection"):
+        show_judgement(dump, connection="nine", sdp=None, out=None, overwrite=False, json=True)
+
+
+def test_timestamps_that_jump_are_no_delay(tmp_path):
+    frames = [
+        (at, advance(frame, 80_000_000) if at >= 5e9 else frame) for at, frame in Talk(count=500).frames()
+    ]
+    (one,) = judge_file(pcap(tmp_path / "call.pcap", frames)).streams
+    assert one.mos == pytest.approx(rated(np.full(500, 0.05)).mos)
