@@ -107,6 +107,15 @@ def _is_scenario(data: bytes) -> object:
     return _has(r"^\s*duration\s*=|\"duration\"\s*:")(data) and _has(flows)(data)
 
 
+def _is_topology(data: bytes) -> object:
+    marks = (
+        r"<(?:\w+:)?graphml\b|\A\?SNDlib native|\ATopology:\s*\(|<network\b[^>]*sndlib|"
+        r"\A[^<{]*^\s*graph\s*\[.*?\bnode\s*\["
+    )
+    tables = r"\"networkStructure\"\s*:|\"(?:edges|links)\"\s*:\s*\[\s*\{.{0,400}?\"(?:source|target)\"\s*:"
+    return _has(marks)(data) or (_has(r"\"nodes\"\s*:")(data) and _json(tables)(data))
+
+
 CAPTURES = (
     b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a",
     b"\xa1\xb2\xcd\x34", b"\x34\xcd\xb2\xa1",
@@ -154,8 +163,13 @@ KINDS = (
         _json(r"\"qlog_(?:version|format)\""),
     ),
     FileKind("notebook", "a Jupyter notebook", "`jupyter lab {0}` opens it", _json(r"\"nbformat\"\s*:")),
+    FileKind("topology", "a topology", 'a scenario names it: topology = {{ file = "{0}" }}', _is_topology),
+    FileKind("atlas", "results of RIPE Atlas", "`fairwave import {0}` counts them", _json(r"\"prb_id\"\s*:")),
     FileKind(
-        "topology", "a topology", 'a scenario names it: topology = {{ file = "{0}" }}', _has(r"<graphml\b")
+        "policy",
+        "a policy",
+        "`fairwave explain policy` shows a scenario that names it",
+        _json(r"\"steers\"\s*:.*\"layers\"\s*:|\"layers\"\s*:.*\"steers\"\s*:"),
     ),
     FileKind("opennetlab", "a trace of a rate", TRACE, _json(r"\"trace_pattern\"\s*:")),
     FileKind("sabre", "a trace of a rate", TRACE, _json(r"\"bandwidth_kbps\"\s*:")),
@@ -233,6 +247,13 @@ KINDS = (
 
 SCENARIO = FileKind("scenario", "a scenario", "`fairwave run {0}` simulates it", _is_scenario)
 
+NETWORK = FileKind(
+    "network",
+    "a network",
+    "`fairwave network {0}` simulates it",
+    _has(r"^\s*topology\s*=|^\s*\[topology\]|\"topology\"\s*:\s*\{"),
+)
+
 UNPACKED: dict[bytes, tuple[str, Callable[[bytes], bytes]]] = {
     b"\x1f\x8b": ("gunzip", lambda data: zlib.decompressobj(31).decompress(data, MOST)),
     b"BZh": ("bunzip2", lambda data: bz2.BZ2Decompressor().decompress(data, MOST)),
@@ -249,6 +270,17 @@ def recognise(data: bytes) -> FileKind | None:
     """Recognises the kind of file from its contents; None if it is unknown. Scenarios come last."""
     begins = data[:MOST]
     return next((kind for kind in (*KINDS, SCENARIO) if kind.holds(begins)), None)
+
+
+def recognise_packed(data: bytes) -> FileKind | None:
+    """Recognises the kind of a file, also a network's and a compressed one; None if it is unknown or damaged."""
+    for mark, (_, unpack) in UNPACKED.items():
+        if data.startswith(mark):
+            try:
+                return recognise_packed(unpack(data))
+            except (OSError, ValueError, zlib.error, lzma.LZMAError, EOFError):
+                return None
+    return recognise(data) or (NETWORK if NETWORK.holds(data[:MOST]) else None)
 
 
 def reader(path: Path, wanted: str = "a scenario", accepted: Collection[str] = ()) -> str:

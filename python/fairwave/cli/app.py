@@ -626,6 +626,30 @@ def trace_packet(
 
 
 @app.command(
+    "import",
+    rich_help_panel=REAL,
+    epilog=examples("fairwave import last-night.pcapng", "fairwave import net.gml --json"),
+)
+def import_file(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A capture, statistics of a call, a topology, a rate trace, a loss pattern, a measurement, a bundle.",
+        ),
+    ],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a topology with faults instead of repairing it.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Recognise a file: its contents in a few lines, and the commands that can use it."""
+    from fairwave.cli.importing import show_import
+
+    show_import(file, strict=strict, json=json)
+
+
+@app.command(
     rich_help_panel=REAL,
     epilog=examples("fairwave pattern losses.txt", "fairwave pattern trace.g192 --draw losses.png --json"),
 )
