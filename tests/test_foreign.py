@@ -384,6 +384,7 @@ BEHIND = {
     "fairwave.foreign.UnpackedFile._unpack": "every kind",
     "fairwave.foreign.UnpackedFile.readinto": "every kind",
     "fairwave.foreign.peek": "no reader: looks at a bounded part",
+    "fairwave.importing.import_file": "no reader: looks at a bounded part",
     "fairwave.linecheck.wire._object": "no file: bounded by the frames of a measurement",
     "fairwave.patterns._table": "pattern",
     "fairwave.results.hash_file": "results",
