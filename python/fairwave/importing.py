@@ -18,13 +18,13 @@ from fairwave.file_kinds import MOST, FileKind, reader, recognise_packed
 from fairwave.foreign import KINDS, ForeignFileError, check_file, gated, parse_json, read_bytes
 
 RATE = ("fairwave trace {0}", "fairwave trace {0} --out rates.csv")
-CALL = ("fairwave fit {0}",)
+CALL = ("fairwave judge {0}", "fairwave fit {0}")
 
 TRACES = ("opennetlab", "sabre", "rattan", "mahimahi", "pensieve", "downloads", "gnettrack", "rates")
 """Kinds of rate traces."""
 
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "capture": ("fairwave replay {0}", "fairwave fit {0}", "fairwave pattern {0}"),
+    "capture": ("fairwave judge {0}", "fairwave replay {0}", "fairwave fit {0}", "fairwave pattern {0}"),
     "dump": CALL, "getstats": CALL, "rtcstats": CALL,
     "irtt": ("fairwave measure --irtt {0}",),
     "pattern": ("fairwave pattern {0}", "fairwave pattern {0} --draw losses.png"),
