@@ -271,6 +271,12 @@ def test_the_measured_fits_are_within_their_bounds():
     assert sum(one["family_ok"] for one in captures) >= known.FAMILY * len(captures)
 
 
+def test_measured_intervals_contain_the_truth():
+    fits = kept.read(known.KEPT)["coverage"]
+    assert len(fits) >= 30
+    assert sum(one["contains"] for one in fits) >= known.COVERAGE * len(fits)
+
+
 def test_no_measured_control_claims_a_rate():
     controls = kept.read(known.KEPT)["controls"]
     assert len({one["kind"] for one in controls}) >= 12

@@ -135,16 +135,18 @@ def truth(number: int) -> dict[str, Any]:
 
 def judged(known: dict[str, Any], found: fitting.Fit) -> dict[str, Any]:
     """The fitted network, and whether it is within the bounds."""
-    assert found.rate is not None, found.doubt
-    rate = max(one.value for one in found.rate.rates) / 1e6
+    ranges = found.rate.rates if found.rate else []
+    rate = max(one.value for one in ranges) / 1e6 if ranges else None
     tail = known["discipline"] == "drop-tail"
-    held = (found.buffer.value if found.buffer else found.least_buffer) if tail else None
+    held = (found.buffer.value if found.buffer else found.least_buffer) if tail and found.rate else None
     return {
         "truth": {key: known[key] for key in ("rate", "delay", "discipline", "buffer", "downloads", "loss")},
-        "rate": rate, "low": found.rate.rates[0].low / 1e6, "high": found.rate.rates[0].high / 1e6,
-        "rate_ok": abs(rate / known["rate"] - 1) <= RATE,
+        "rate": rate, "least": found.least_rate / 1e6,
+        "low": ranges[0].low / 1e6 if ranges else None, "high": ranges[0].high / 1e6 if ranges else None,
+        "rate_ok": found.least_rate <= 1e6 * known["rate"] if rate is None else abs(rate / known["rate"] - 1) <= RATE,
         "buffer": held, "buffer_ok": None if held is None else abs(held / known["buffer"] - 1) <= BUFFER,
-        "queue": found.queue, "family_ok": found.family == FAMILIES[known["discipline"]],
+        "queue": found.queue if found.rate else None,
+        "family_ok": found.family == FAMILIES[known["discipline"]] if found.rate else None,
         "weight": next(iter(found.families.values()), 0.0), "distance": found.distance,
     }  # fmt: skip
 
@@ -214,7 +216,7 @@ def covered(number: int, folder: Path) -> dict[str, Any]:
     found = fitting.fit(file, seeds=2)
     ranges = found.rate.rates if found.rate else []
     return {
-        "source": source, "others": has_others,
+        "number": number, "source": source, "others": has_others,
         "truth": {key: known[key] for key in ("rate", "delay", "discipline", "buffer")},
         "claimed": found.rate is not None, "explained": found.is_explained,
         "rates": [[one.low / 1e6, one.value / 1e6, one.high / 1e6, one.edge] for one in ranges],
@@ -280,16 +282,20 @@ def table(found: list[dict[str, Any]]) -> list[str]:
         tail = known["discipline"] == "drop-tail"
         deep = f" {known['buffer'] / 1e3:.4g} kB" if tail else ""
         held = "–" if one["buffer"] is None else f"{one['buffer'] / 1e3:.4g} kB{mark(one['buffer_ok'])}"
+        rate, queue = f"no rate, at least {one.get('least', 0):.3g} Mb/s{mark(one['rate_ok'])}", "–"
+        if one["rate"] is not None:
+            rate = f"{one['rate']:.4g} Mb/s{span(one)}{mark(one['rate_ok'])}"
+            queue = f"{one['queue']} ({one['weight']:.0%}){mark(one['family_ok'])}"
         lines.append(
             f"| {known['rate']:g} Mb/s, {known['delay']} ms, {known['discipline']}{deep} "
-            f"| {known['downloads']}, {known['loss']:.0%} | {one['rate']:.4g} Mb/s{span(one)}{mark(one['rate_ok'])} "
-            f"| {held} | {one['queue']} ({one['weight']:.0%}){mark(one['family_ok'])} |"
+            f"| {known['downloads']}, {known['loss']:.0%} | {rate} | {held} | {queue} |"
         )
     tails = [one for one in found if one["buffer"] is not None]
+    claimed = [one for one in found if one["rate"] is not None]
     said = (
-        f"Rate within {RATE:.0%}: {sum(one['rate_ok'] for one in found)} of {len(found)}. "
+        f"Rate within {RATE:.0%}: {sum(one['rate_ok'] for one in claimed)} of {len(claimed)}. "
         f"Buffer within {BUFFER:.0%}: {sum(bool(one['buffer_ok']) for one in tails)} of {len(tails)}. "
-        f"Family right: {sum(one['family_ok'] for one in found)} of {len(found)}."
+        f"Family right: {sum(one['family_ok'] for one in claimed)} of {len(claimed)}."
     )
     lines += ["", said]
     return lines
@@ -299,7 +305,7 @@ def span(one: dict[str, Any]) -> str:
     """The range of rates that fit about as well, if there is one."""
     return (
         f" ({one['low']:.3g} to {one['high']:.3g})"
-        if "low" in one and one["high"] > 1.05 * one["low"]
+        if one.get("low") and one["high"] > 1.05 * one["low"]
         else ""
     )
 

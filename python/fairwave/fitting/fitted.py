@@ -18,7 +18,6 @@ from fairwave.fitting.candidates import (
     never_full,
     scenario,
 )
-from fairwave.fitting.evidence import NEVER_FULL
 from fairwave.fitting.observing import address, observed
 from fairwave.fitting.packet_arrays import read
 from fairwave.fitting.path import PathSeen, estimated
@@ -315,6 +314,7 @@ def _misfit(distance: float) -> str:
     )
 
 
+UNLIMITED = "the link never limited the session"
 EDGES = {"low": "lowest", "high": "highest", "both": "lowest and the highest"}
 
 
@@ -329,7 +329,7 @@ def _unlimited(source: str, what: statistics.Seconds) -> Fit:
         f"The other direction: only what this side {'receives' if what.is_received else 'sends'} is fitted.",
     ]
     return Fit(
-        source, "statistics", None, least, NEVER_FULL, False, None, 0.0, statistics.least_round_trip(what), only.queue,
+        source, "statistics", None, least, UNLIMITED, False, None, 0.0, statistics.least_round_trip(what), only.queue,
         {}, None, 1.0, 0, 0.0, None, unknown, what.notes,
         statistics.scenario(what, only, f"fitted to {Path(source).name}"), seconds=what,
     )  # fmt: skip
