@@ -274,12 +274,14 @@ def test_pipes_devices_folders_and_empty_files_are_refused(kind, tmp_path, monke
 def test_an_exception_that_no_reader_expects_names_place_and_remedy(tmp_path):
     (tmp_path / "a.json").write_text("{}")
 
-    @foreign.gated("policy", fairwave.policy_files.PolicyError)
+    policy_files = importlib.import_module("fairwave.policy_files")
+
+    @foreign.gated("policy", policy_files.PolicyError)
     def read(path):
         foreign.reach("layer 3")
         raise ZeroDivisionError("division by zero")
 
-    with pytest.raises(fairwave.policy_files.PolicyError) as found:
+    with pytest.raises(policy_files.PolicyError) as found:
         read(tmp_path / "a.json")
     foreign.GATED["policy"].pop()
     said = str(found.value)
@@ -371,7 +373,7 @@ BEHIND = {
     "fairwave.bundles.archive._check_end": "bundle",
     "fairwave.bundles.comparing._compare_csv": "results",
     "fairwave.captures.packets._open": "capture",
-    "fairwave.cli.input.scenario": "scenario",
+    "fairwave.cli.input._scenario": "scenario",
     "fairwave.cli.inspecting._is_network": "scenario",
     "fairwave.file_kinds": "no reader: looks at a bounded part",
     "fairwave.file_kinds.reader": "no reader: looks at a bounded part",
@@ -397,6 +399,7 @@ BEHIND = {
     "fairwave.traces.gnettrack.parse": "trace",
     "fairwave.traces.table._head": "trace",
     "fairwave.traces.table.parse": "trace",
+    "fairwave.upgrading.upgrade_file": "scenario",
     "fairwave_network.demands._rows": "demands",
     "fairwave_network.language.load": "network",
     "fairwave_network.instances.read_sndlib_xml": "topology",
@@ -421,7 +424,8 @@ OWN = {
     ),
     "part of fairwave's packages": (
         "fairwave.cli.lab_page.serve_lab", "fairwave.cli.packaged_examples.copy_examples",
-        "fairwave.cli.packaged_examples.show_examples", "fairwave.packaged.summarise",
+        "fairwave.cli.packaged_examples.show_examples", "fairwave.cli.schema.provide_file",
+        "fairwave.packaged.summarise",
         "fairwave.glossary.terms", "fairwave.lab.link_from", "fairwave.layers.title", "fairwave.lab.opening_on",
         "fairwave.lab.widget.widget", "fairwave.lab.write", "fairwave.laws.skeletons._write",
         "fairwave.laws.skeletons._write_rust", "fairwave.provenance.commit", "fairwave.runs.keeping.engine",
