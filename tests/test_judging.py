@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from fairwave.cli.judging import show_judgement
 from fairwave.errors import BadInputError
 from fairwave.folders import FolderTakenError
 from fairwave.judging import judge_file
+from fairwave.judging.courses import MOST_STEPS
 from fairwave.live.rating import rated
 from validation.measured.made_captures import pcap
 from validation.measured.made_dumps import BEGIN_MS, convert_polls, receiving, sending
@@ -215,6 +217,7 @@ def test_the_command_writes_json_and_a_folder(tmp_path, capsys):
     assert {one.name for one in out.iterdir()} >= {
         "judgement.json",
         "streams.csv",
+        "courses.csv",
         "events.csv",
         "limits.csv",
     }
@@ -264,3 +267,57 @@ def test_timestamps_that_jump_are_no_delay(tmp_path):
     ]
     (one,) = judge_file(pcap(tmp_path / "call.pcap", frames)).streams
     assert one.mos == pytest.approx(rated(np.full(500, 0.05)).mos)
+
+
+def read_courses(found, stream):
+    return {one.measure: one for one in found.courses if one.stream == stream}
+
+
+def test_a_captured_stream_has_its_course_second_by_second(tmp_path):
+    found = judge_frames(tmp_path, Talk(count=1000, lost=tuple(range(500, 525))))
+    courses = read_courses(found, "speech 0x00000007")
+    rate, loss = courses["rate"].values, courses["loss"].values
+    assert courses["rate"].time_s[:2].tolist() == [0.5, 1.5]
+    assert rate[:10] == pytest.approx(80, rel=0.03)
+    assert rate[10] == pytest.approx(40, rel=0.03)
+    assert (loss[:10] == 0).all()
+    assert loss[10] == pytest.approx(50)
+    assert courses["jitter"].values == pytest.approx(0, abs=1e-6)
+    assert courses["delay"].values == pytest.approx(0, abs=1e-3)
+
+
+def test_statistics_have_courses_of_streams_and_of_the_connection(tmp_path):
+    found = judge_polls(tmp_path, hearing(made_up=400))
+    speech, connection = read_courses(found, "received speech 5"), read_courses(found, "")
+    assert connection["round trip"].values == pytest.approx(100)
+    assert np.nanmax(speech["made up"].values[11:21]) == pytest.approx(40, rel=0.01)
+    assert np.nan_to_num(speech["made up"].values[:10]).max() == 0
+    assert "frames" not in speech
+
+
+def test_a_long_call_has_a_course_of_bounded_length(tmp_path):
+    found = judge_frames(tmp_path, Talk(count=500, step_ms=20_000))
+    assert max(len(one.time_s) for one in found.courses) <= MOST_STEPS
+
+
+def test_the_page_begins_with_the_verdict_and_shades_limit_and_worst_part(tmp_path):
+    pytest.importorskip("matplotlib", reason="pages need the extra report")
+    polls = sending(60)
+    for at, poll in enumerate(polls):
+        poll[0]["qualityLimitationReason"] = "cpu" if 20 < at <= 30 else "none"
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps(convert_polls(polls)))
+    out = tmp_path / "out"
+    show_judgement(dump, connection=None, sdp=None, out=out, overwrite=False, json=True)
+    page = (out / "index.html").read_text()
+    verdict = re.search(r'<p class="verdicts"><strong>(.*?)</strong>', page)
+    assert verdict[1].startswith("The call was poor")
+    assert "Limited by the CPU from 20 to 30 s." in page
+    (shades,) = {
+        json.dumps([(one["label"], one["from"], one["to"]) for one in chart["panels"][0]["shades"]])
+        for chart in map(json.loads, re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page))
+    }
+    assert ["limited by the CPU", 20, 30] in json.loads(shades)
+    assert any(label.startswith("worst") and end - start == 10 for label, start, end in json.loads(shades))
+    assert "<td" in page
+    assert {"stream-1.csv", "connection.csv"} <= {one.name for one in (out / "figures").iterdir()}

@@ -57,6 +57,27 @@ class ChartSeries:
 
 
 @dataclass(frozen=True)
+class Shade:
+    """A stretch of the horizontal axis.
+
+    Attributes:
+        label: Its name; empty without one.
+        look: Its colour.
+        start: Where it begins.
+        end: Where it ends.
+        row: Row of the label, from the top.
+        is_strip: A strip along the foot of the panel, instead of the whole height.
+    """
+
+    label: str
+    look: style.SeriesStyle
+    start: float
+    end: float
+    row: int = 0
+    is_strip: bool = False
+
+
+@dataclass(frozen=True)
 class ChartPanel:
     """One pair of axes.
 
@@ -72,6 +93,7 @@ class ChartPanel:
         marks: Positions of events, with their names.
         span: Label and ends of a shaded stretch.
         x_ends: Ends of the horizontal axis; None takes the ends of the series.
+        shades: Further stretches, each with a colour.
     """
 
     title: str
@@ -85,6 +107,7 @@ class ChartPanel:
     marks: Sequence[tuple[float, str]] = ()
     span: tuple[str, float, float] | None = None
     x_ends: tuple[float, float] | None = None
+    shades: Sequence[Shade] = ()
 
 
 @dataclass(frozen=True)
@@ -132,6 +155,18 @@ def _panel(panel: ChartPanel) -> dict[str, Any]:
         "lines": [[label, _number(value)] for label, value in panel.lines.items()],
         "marks": [[_number(at), label] for at, label in panel.marks],
         "span": list(panel.span) if panel.span else None,
+        "shades": [
+            {
+                "label": one.label,
+                "colour": one.look.name,
+                "fixed": one.look.colour,
+                "from": _number(one.start),
+                "to": _number(one.end),
+                "row": one.row,
+                "strip": one.is_strip,
+            }
+            for one in panel.shades
+        ],
         "series": [
             {
                 "label": one.label,

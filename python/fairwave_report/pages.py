@@ -28,6 +28,7 @@ from fairwave_report.call import render_run as listened
 from fairwave_report.comparison import write as write_comparison
 from fairwave_report.demo import write_demo
 from fairwave_report.grids import write_sweep
+from fairwave_report.judged import write_judgement
 from fairwave_report.limits import write_find
 from fairwave_report.measured import write_line
 from fairwave_report.overlay import write_overlay
@@ -74,6 +75,7 @@ __all__ = [
     "write_comparison",
     "write_demo",
     "write_find",
+    "write_judgement",
     "write_line",
     "write_overlay",
     "write_sweep",

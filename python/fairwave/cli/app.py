@@ -758,7 +758,7 @@ def judge(
     out: Annotated[
         Optional[Path],
         typer.Option(
-            "--out", "-o", metavar="FOLDER", help="Folder for the verdict as JSON, and for the tables."
+            "--out", "-o", metavar="FOLDER", help="Folder for the page, the tables, and the verdict as JSON."
         ),
     ] = None,
     overwrite: Overwrite = False,

@@ -6,12 +6,12 @@ import csv
 import math
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from fairwave.cli import console
-from fairwave.cli.input import refuse_other
+from fairwave.cli.input import layer_or_note, refuse_other
 from fairwave.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ HEADS = [
     "stream", "verdict", "codec", "seconds", "rate, kb/s", "lost", "jitter, ms", "round trip, ms", "freezes",
     "longest freeze, s", "longest gap, s", "MOS",
 ]  # fmt: skip
+
+
+EVENTS = ["seconds", "event", "stream"]
 
 
 def show_judgement(
@@ -51,15 +54,16 @@ def show_judgement(
     except (FileNotFoundError, CaptureError, ValueError) as error:
         refuse_other(file, "a capture or statistics of a call", READ)
         raise BadInputError(str(error)) from None
+    pages = layer_or_note(needed=False, quiet=json) if out is not None else None
     with claimed(out, "judge", str(file), overwrite=overwrite) if out else nullcontext():
         if out is not None:
-            _write(found, out)
+            _write(found, out, pages, quiet=json)
     if json:
         console.document(found.to_dict() | ({"written": str(out)} if out else {}))
         return
     _show(found)
     if out is not None:
-        console.say(f"\ntables: {out}")
+        console.say(f"\npage: {out / 'index.html'}   tables: {out}" if pages else f"\ntables: {out}")
 
 
 def _show(found: Judgement) -> None:
@@ -75,20 +79,25 @@ def _show(found: Judgement) -> None:
     if found.incidents:
         more = len(found.incidents) - SHOWN
         console.table(
-            "events", ["seconds", "event", "stream"],
-            [
-                [f"{one.start_s:.1f} to {one.end_s:.1f}", escape(one.words), escape(one.stream)]
-                for one in found.incidents[:SHOWN]
-            ],
+            "events", EVENTS, [[escape(cell) for cell in row] for row in _list_events(found)],
             left=True, caption=f"and {more} more events, in --json and --out" if more > 0 else "",
         )  # fmt: skip
     for one in found.limits[:SHOWN]:
         console.say(f"{one.factor}, {one.start_s:.1f} to {one.end_s:.1f} s: {one.evidence}")
-    for stream in found.streams:
-        for text in stream.unknown:
-            console.say(text)
-    for text in (*found.assumptions, *found.notes):
+    for text in (*_list_unknown(found), *found.notes):
         console.say(text)
+
+
+def _list_events(found: Judgement) -> list[list[str]]:
+    """Returns the table of the first events."""
+    return [
+        [f"{one.start_s:.1f} to {one.end_s:.1f}", one.words, one.stream] for one in found.incidents[:SHOWN]
+    ]
+
+
+def _list_unknown(found: Judgement) -> list[str]:
+    """Returns the values that the file does not show, and the assumptions."""
+    return [*(text for stream in found.streams for text in stream.unknown), *found.assumptions]
 
 
 def list_rows(found: Judgement) -> list[list[str]]:
@@ -106,11 +115,12 @@ def list_rows(found: Judgement) -> list[list[str]]:
 
 
 def _text(value: float, unit: str = "") -> str:
-    return "–" if math.isnan(value) else f"{value:.3g}{unit}"
+    return "–" if math.isnan(value) else f"{value:{'.3g' if abs(value) < 1000 else '.0f'}}{unit}"
 
 
-def _write(found: Judgement, out: Path) -> None:
-    """Writes the tables and the document into a folder, all or nothing."""
+def _write(found: Judgement, out: Path, pages: Any, *, quiet: bool) -> None:
+    """Writes the tables, the document and, with the layer `pages`, the page into a folder, all or nothing."""
+    from fairwave.judging.courses import TITLES
     from fairwave.staging import staging
 
     with staging(out) as folder:
@@ -121,8 +131,20 @@ def _write(found: Judgement, out: Path) -> None:
              [[one.start_s, one.end_s, one.kind, one.words, one.stream] for one in found.incidents]),
             ("limits.csv", ["start_s", "end_s", "factor", "evidence"],
              [[one.start_s, one.end_s, one.factor, one.evidence] for one in found.limits]),
+            ("courses.csv", ["stream", "measure", "unit", "time_s", "value"],
+             [
+                 [one.stream, *TITLES[one.measure], at, "" if math.isnan(value) else value]
+                 for one in found.courses
+                 for at, value in zip(one.time_s.tolist(), one.values.tolist(), strict=True)
+             ]),
         ):  # fmt: skip
             with (folder / name).open("w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 writer.writerow(heads)
                 writer.writerows(rows)
+        if pages:
+            with console.status("drawing the page", quiet=quiet):
+                pages.write_judgement(
+                    found, folder, streams=(HEADS, list_rows(found)), events=(EVENTS, _list_events(found)),
+                    unknown=_list_unknown(found),
+                )  # fmt: skip

@@ -3,8 +3,8 @@
 :func:`judge_file` returns a :class:`Judgement`: the verdict in the bands of :mod:`fairwave.answers`, each stream with
 its numbers, events with their times, the limiting factor over time, and the worst ten seconds.
 
-Files: `judgement` has the types and the verdict over all streams, `speech` rates speech by the E-model,
-`judge_capture` and `judge_dump` read one kind of file each.
+Files: `judgement` has the types and the verdict over all streams, `courses` measures streams over time, `speech`
+rates speech by the E-model, `judge_capture` and `judge_dump` read one kind of file each.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ from fairwave import captures
 from fairwave.answers.events import FROZEN_S
 from fairwave.dumps.events import LOSS, QUEUED_S, SILENT_S, WINDOW_S, Limit, find_runs
 from fairwave.dumps.streams import Span
+from fairwave.judging.courses import PICTURE_CLOCK, measure_capture
 from fairwave.judging.judgement import (
+    MOST_COURSES,
     SHORTEST_S,
     Incident,
     Judgement,
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from fairwave.captures import Description, FlowSummary, Pause, Stream
 
     Numbers = NDArray[np.float64]
-
-PICTURE_CLOCK = 90_000
-"""Clock of video, Hz (RFC 3551)."""
 
 MOST_SECONDS = 1_000_000
 """Longest recording that is divided into seconds."""
@@ -103,11 +102,20 @@ def judge_capture(
         limits += _find_limits(stream, name, pauses[1], origin_s)
         badness = np.maximum(badness, _measure_badness(stream, pauses[0], len(badness), origin_s))
     worst = _find_worst(badness, lasts_s)
+    ordered = sort_streams(streams)
+    shown = {one.name for one in ordered[:MOST_COURSES]}
+    courses = [
+        course
+        for entry in read.media
+        if entry.stream is not None and (name := _name(entry.stream)) in shown
+        for course in measure_capture(entry.stream, name, lasts_s, origin_s)
+    ]
     return Judgement(
-        str(path), "capture", lasts_s, sort_streams(streams),
+        str(path), "capture", lasts_s, ordered,
         sorted(incidents, key=lambda one: (one.start_s, one.end_s, one.kind)),
         sorted(limits, key=lambda one: (one.start_s, one.end_s, one.factor)),
         worst, 0.0 if worst is None else _mean(badness, worst), (UNKNOWN_DELAY, PLACE), read.notes.sentences(),
+        courses,
     )  # fmt: skip
 
 

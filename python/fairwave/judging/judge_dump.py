@@ -16,7 +16,9 @@ from fairwave.answers.events import FROZEN_S
 from fairwave.dumps import RECEIVED, read_dump
 from fairwave.dumps.events import find_events, find_limits, find_worst
 from fairwave.dumps.streams import divide, sum_known
+from fairwave.judging.courses import measure_statistics
 from fairwave.judging.judgement import (
+    MOST_COURSES,
     SHORTEST_S,
     Incident,
     Judgement,
@@ -80,9 +82,15 @@ def judge_dump(path: Path, connection: str | None = None) -> Judgement:
         Incident(one.kind, one.start_s, one.end_s, one.words, _name(one.stream) if one.stream else "")
         for one in find_events(chosen)
     ]
+    ordered = sort_streams(streams)
+    shown = {one.name for one in ordered[:MOST_COURSES]}
+    names = {
+        place: _name(one) for place, one in enumerate(chosen.streams) if one.has_media and _name(one) in shown
+    }
     return Judgement(
-        str(path), dump.format, lasts_s, sort_streams(streams), incidents, find_limits(chosen),
+        str(path), dump.format, lasts_s, ordered, incidents, find_limits(chosen),
         None if worst is None else worst[0], 0.0 if worst is None else worst[1], assumptions, [*dump.notes, *notes],
+        measure_statistics(chosen, names),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from fairwave.dumps.events import Limit
     from fairwave.dumps.streams import Span
+    from fairwave.judging.courses import Course
 
 Kind = Literal["speech", "picture", "screen", "stream"]
 """What a stream carries."""
@@ -25,6 +26,9 @@ ORDER = tuple(TONES)
 
 SHORTEST_S = 2.0
 """A stream that lasts less is listed, but not judged †."""
+
+MOST_COURSES = 6
+"""Largest number of streams that are measured over time, the worst first."""
 
 LONGEST_LIST = 3
 """Largest number of streams that the first sentence names."""
@@ -171,6 +175,7 @@ class Judgement:
     badness: float
     assumptions: Sequence[str] = ()
     notes: Sequence[str] = ()
+    courses: Sequence[Course] = ()
 
     @property
     def bands(self) -> list[str]:

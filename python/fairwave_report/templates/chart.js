@@ -150,6 +150,7 @@
   }
 
   function behind(u, panel) {
+    shade(u, panel.shades);
     if (!panel.span) return;
     const [, from, to] = panel.span;
     const [left, right] = [u.valToPos(from, "x", true), u.valToPos(to, "x", true)];
@@ -157,6 +158,24 @@
     u.ctx.fillStyle = faint(style("orange"));
     u.ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
     u.ctx.restore();
+  }
+
+  const STRIP = 6;
+
+  // Stretches of the time: over the whole height, or as a strip at the foot. Each is at least a pixel wide.
+  function shade(u, shades) {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const one of shades) {
+      const [left, right] = [u.valToPos(one.from, "x", true), u.valToPos(one.to, "x", true)];
+      const high = one.strip ? STRIP * devicePixelRatio : bbox.height;
+      ctx.fillStyle = one.strip ? colourOf(one) : faint(colourOf(one));
+      ctx.fillRect(left, bbox.top + bbox.height - high, Math.max(right - left, devicePixelRatio), high);
+    }
+    ctx.restore();
   }
 
   function over(u, panel) {
@@ -168,6 +187,14 @@
     ctx.strokeStyle = ctx.fillStyle = style("ink");
     ctx.lineWidth = devicePixelRatio;
     ctx.font = font(12 * devicePixelRatio);
+    for (const one of panel.shades) {
+      if (!one.label) continue;
+      const left = Math.max(u.valToPos(one.from, "x", true), bbox.left);
+      ctx.textAlign = "left";
+      const wide = ctx.measureText(one.label).width + 6 * devicePixelRatio;
+      const x = Math.min(left + 3 * devicePixelRatio, bbox.left + bbox.width - wide);
+      write(ctx, one.label, x, bbox.top + (14 + 15 * one.row) * devicePixelRatio);
+    }
     for (const [label, value] of panel.lines) {
       const y = u.valToPos(value, "y", true);
       ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
