@@ -3,15 +3,21 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import fairwave
+from fairwave.capturing import capture
 from fairwave.cli.judging import show_judgement
 from fairwave.errors import BadInputError
+from fairwave.fitting import fit
 from fairwave.folders import FolderTakenError
-from fairwave.judging import judge_file
+from fairwave.getstats import reports
+from fairwave.judging import Effect, WhatIf, compare_changes, explore_changes, judge_file
 from fairwave.judging.courses import MOST_STEPS
+from fairwave.judging.what_if import SEEDS
 from fairwave.live.rating import rated
 from validation.measured.made_captures import pcap
 from validation.measured.made_dumps import BEGIN_MS, convert_polls, receiving, sending
@@ -321,3 +327,152 @@ def test_the_page_begins_with_the_verdict_and_shades_limit_and_worst_part(tmp_pa
     assert any(label.startswith("worst") and end - start == 10 for label, start, end in json.loads(shades))
     assert "<td" in page
     assert {"stream-1.csv", "connection.csv"} <= {one.name for one in (out / "figures").iterdir()}
+
+
+SESSION = """
+name = "session"
+duration = "30 s"
+[[link]]
+from = "here"
+to = "far"
+rate = "1 Mb/s"
+delay = "20 ms"
+queue = { discipline = "drop-tail", capacity = { bytes = 90000 } }
+reverse = { rate = "100 Mb/s", queue = "drop-tail" }
+[[flow]]
+name = "call"
+from = "here"
+to = "far"
+transport = "webrtc"
+traffic = "media"
+"""
+
+
+def list_results(explored):
+    return {(one.change, one.measure): one.outcome for one in explored.effects}
+
+
+def test_a_call_next_to_a_download_would_have_been_better_first_or_alone(tmp_path):
+    capture(fairwave.load(DOWNLOAD), {"host:here": tmp_path / "call.pcapng"})
+    explored = explore_changes(tmp_path / "call.pcapng")
+    assert explored.sentences[0].startswith(
+        "It would have helped (mean difference, 95 % interval): the call first"
+    )
+    results = list_results(explored)
+    assert {change for change, _ in results} == {
+        "the call first",
+        "another queue (fq-codel)",
+        "no other traffic",
+    }
+    assert {results[change, "mos"] for change, _ in results} == {"better"}
+    assert set(explored.left_out) == {"a cap of the rate", "forward error correction", "simulcast"}
+    for one in explored.effects:
+        assert one.low <= one.difference <= one.high
+        assert one.difference == pytest.approx(one.changed - one.fitted, abs=1e-6)
+    assert explored.seeds == SEEDS[1]
+
+
+def test_a_session_alone_has_a_cap_and_error_correction_but_nothing_to_go_before(tmp_path):
+    dump = tmp_path / "session.json"
+    dump.write_text(json.dumps(reports(fairwave.load(SESSION).run(1))[0].sender))
+    found = fit(dump, seeds=1)
+    explored = compare_changes(replace(found, unseen=0, scenario=drop_others(found.scenario)))
+    changes = {change for change, _ in list_results(explored)}
+    assert {"forward error correction", "another queue (fq-codel)"} <= changes
+    assert any(one.startswith("a cap of") for one in changes)
+    assert "no other traffic" in explored.left_out["the call first"]
+    assert "the call first" not in changes
+    far = compare_changes(replace(found, distance=2.5))
+    (sentence,) = far.sentences
+    assert sentence.startswith(
+        "No change was tried: nothing that was tried explains this (the nearest network is 2.5"
+    )
+    assert not far.effects
+
+
+def make_effect(change, measure, outcome):
+    return Effect(change, "call", measure, measure, 1.0, 2.0, 1.0, 0.5, 1.5, outcome, "+1 (+0.5 to +1.5)")
+
+
+def test_a_change_helps_by_any_measure_unless_another_one_gets_worse():
+    explored = WhatIf("", [
+        make_effect("queue", "missed", "alike"), make_effect("queue", "delay", "better"),
+        make_effect("cap", "mos", "better"), make_effect("cap", "frozen", "worse"),
+        make_effect("fec", "mos", "alike"), make_effect("fec", "frozen", "undecided"),
+        make_effect("first", "mos", "worse"), make_effect("first", "frozen", "undecided"),
+    ])  # fmt: skip
+    assert explored.sentences[0] == (
+        "It would have helped (mean difference, 95 % interval): queue: delay +1 (+0.5 to +1.5). Better in one measure "
+        "and worse in another: cap. Undecided: fec."
+    )
+    assert (
+        WhatIf("", explored.effects[4:]).sentences[0]
+        == "No change would certainly have helped. Undecided: fec."
+    )
+    assert WhatIf("").sentences[0] == "No change applies to this file."
+
+
+def drop_others(scenario):
+    return scenario.with_overrides(
+        {"flow": [one for one in scenario.to_dict()["flow"] if one["name"] == "call"]}
+    )
+
+
+def test_without_a_full_link_a_sentence_says_why_nothing_was_tried(tmp_path, capsys):
+    path = pcap(tmp_path / "call.pcap", Talk(count=500).frames())
+    show_judgement(path, connection=None, sdp=None, out=None, overwrite=False, json=True, what_if=True)
+    told = json.loads(capsys.readouterr().out)["what_if"]
+    assert (told["effects"], told["scenario"]) == ([], None)
+    assert told["sentences"] == [f"No change was tried: {told['refusal']}."]
+    assert "no rate of the link" in told["refusal"]
+
+
+def test_a_file_that_is_too_short_to_fit_is_still_judged(tmp_path, capsys):
+    path = pcap(tmp_path / "call.pcap", Talk(count=150).frames())
+    show_judgement(path, connection=None, sdp=None, out=None, overwrite=False, json=False, what_if=True)
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.startswith("The call was good")
+    assert "No change was tried: no network can be fitted" in told
+
+
+def test_the_page_and_the_folder_have_the_changes_and_the_fitted_network(tmp_path):
+    pytest.importorskip("matplotlib", reason="pages need the extra report")
+    capture(fairwave.load(DOWNLOAD), {"host:here": tmp_path / "call.pcapng"})
+    out = tmp_path / "out"
+    show_judgement(
+        tmp_path / "call.pcapng", connection=None, sdp=None, out=out, overwrite=False, json=True, what_if=True
+    )
+    page = (out / "index.html").read_text()
+    assert (
+        page.index("<strong>The call was")
+        < page.index("It would have helped")
+        < page.index("What would have")
+    )
+    assert "the call first" in (out / "what-if.csv").read_text()
+    assert fairwave.load((out / "fitted.toml").read_text()).plan()["links"][0]["name"] == "far>here"
+
+
+DOWNLOAD = """
+name = "call and download"
+duration = "12 s"
+[[link]]
+from = "far"
+to = "here"
+rate = "3 Mb/s"
+delay = "20 ms"
+queue = { discipline = "drop-tail", capacity = { bytes = 90000 } }
+reverse = { rate = "100 Mb/s", queue = "drop-tail" }
+[[flow]]
+name = "call"
+from = "far"
+to = "here"
+transport = "udp"
+traffic = "voice"
+[[flow]]
+name = "download"
+from = "far"
+to = "here"
+start = "3 s"
+transport = "tcp/cubic"
+traffic = "bulk"
+"""

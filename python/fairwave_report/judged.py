@@ -12,6 +12,7 @@ from fairwave.answers.answer import Answer, Mark, Picture
 from fairwave.answers.bands import scale_of
 from fairwave.judging.courses import TITLES
 from fairwave.provenance import Provenance
+from fairwave.scenario import load
 from fairwave_report import figures as drawing
 from fairwave_report import style
 from fairwave_report.chart import MOST_POINTS, Chart, ChartPanel, ChartSeries, Shade
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from fairwave.judging import Judgement
+    from fairwave.judging import Judgement, WhatIf
     from fairwave.judging.courses import Course
 
 Table = tuple["Sequence[str]", "Sequence[Sequence[str]]"]
@@ -60,6 +61,8 @@ def write_judgement(
     streams: Table,
     events: Table,
     unknown: Sequence[str] = (),
+    explored: WhatIf | None = None,
+    effects: Table | None = None,
 ) -> None:
     """Writes page and figures of a judged call into a folder that already has the tables.
 
@@ -69,8 +72,10 @@ def write_judgement(
         streams: Header and rows of the table of streams.
         events: The same of events, at most as many as people read.
         unknown: Values that the file does not show, and the assumptions that replace them.
+        explored: What would have helped; None if nobody asked.
+        effects: Header and rows of its table.
     """
-    provenance = Provenance.collect({}, [])
+    provenance = _collect_provenance(explored)
     names = list(dict.fromkeys(one.stream for one in found.courses))
     ranks = {one.name: place for place, one in enumerate(found.streams)}
     ordered = sorted(names, key=lambda one: ranks.get(one, len(ranks)))
@@ -78,6 +83,14 @@ def write_judgement(
         _draw(found, one, place, folder / "figures", provenance) for place, one in enumerate(ordered, 1)
     ]
     tables = [TableView("streams", "Streams", *_drop_empty(streams), ("streams.csv",))]
+    notes, sentences = list(found.notes), list(found.sentences)
+    if explored is not None:
+        sentences.append(explored.sentences[0])
+        if effects is not None and effects[1]:
+            caption = " ".join(explored.sentences[1:])
+            tables.insert(
+                0, TableView("what-if", "What would have helped", *effects, ("what-if.csv",), caption=caption)
+            )
     if events[1]:
         more = len(found.incidents) - len(events[1])
         caption = f"and {more} more events, in events.csv" if more > 0 else ""
@@ -102,7 +115,6 @@ def write_judgement(
             )
         )
     left_out = len(found.streams) - len([one for one in names if one])
-    notes = list(found.notes)
     if left_out > 0:
         notes.append(
             f"Figures show the {len(found.streams) - left_out} worst streams; the table lists all of them."
@@ -110,12 +122,20 @@ def write_judgement(
     page = Page(
         title=Path(found.source).name, kicker="Recorded call",
         lead=f"{_count(len(found.streams))}, {found.lasts_s:.4g} s. Fairwave sent nothing.",
-        answer=Answer(tuple(found.sentences), pictures=_pictures(found)), notes=notes,
+        answer=Answer(tuple(sentences), pictures=_pictures(found)), notes=notes,
         leading=drawings[:1], drawings=drawings[1:],
         drawn="The other streams, and the connection, over time.",
-        tables=tables, provenance=provenance,
+        tables=tables, provenance=provenance, scenario=explored.scenario if explored is not None else "",
     )  # fmt: skip
     (folder / "index.html").write_text(page.html(folder), encoding="utf-8")
+
+
+def _collect_provenance(explored: WhatIf | None) -> Provenance:
+    """Collects the origin of the numbers: the fitted network and the seeds of its changes, if any ran."""
+    if explored is None or not explored.scenario:
+        return Provenance.collect({}, [])
+    scenario = load(explored.scenario)
+    return Provenance.collect({scenario.hash: scenario.name}, list(range(1, explored.seeds + 1)))
 
 
 def _count(streams: int) -> str:

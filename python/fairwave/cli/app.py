@@ -736,6 +736,7 @@ def replay(
         "fairwave judge bad-call.pcapng",
         "fairwave judge webrtc-internals.json --connection 1-1",
         "fairwave judge call.pcap --out out/judged",
+        "fairwave judge webrtc-internals.json --what-if",
     ),
 )
 def judge(
@@ -755,6 +756,12 @@ def judge(
         ),
     ] = None,
     sdp: Sdp = None,
+    what_if: Annotated[
+        bool,
+        typer.Option(
+            "--what-if", help="Fit a network to the file, and show which changes of it would have helped."
+        ),
+    ] = False,
     out: Annotated[
         Optional[Path],
         typer.Option(
@@ -767,7 +774,9 @@ def judge(
     """Judge a recorded call: a verdict, each stream, events with their times, and the limiting factor."""
     from fairwave.cli.judging import show_judgement
 
-    show_judgement(file, connection=connection, sdp=sdp, out=out, overwrite=overwrite, json=json)
+    show_judgement(
+        file, connection=connection, sdp=sdp, out=out, overwrite=overwrite, json=json, what_if=what_if
+    )
 
 
 @app.command(

@@ -2,9 +2,11 @@
 
 :func:`judge_file` returns a :class:`Judgement`: the verdict in the bands of :mod:`fairwave.answers`, each stream with
 its numbers, events with their times, the limiting factor over time, and the worst ten seconds.
+:func:`explore_changes` fits a network to the same file, and finds the changes that would have helped.
 
 Files: `judgement` has the types and the verdict over all streams, `courses` measures streams over time, `speech`
-rates speech by the E-model, `judge_capture` and `judge_dump` read one kind of file each.
+rates speech by the E-model, `what_if` compares changes of the fitted network, `judge_capture` and `judge_dump` read one
+kind of file each.
 """
 
 from __future__ import annotations
@@ -16,11 +18,23 @@ from fairwave.captures import is_capture, read_description
 from fairwave.judging.judge_capture import judge_capture
 from fairwave.judging.judge_dump import judge_dump
 from fairwave.judging.judgement import Incident, Judgement, StreamReport
+from fairwave.judging.what_if import Effect, WhatIf, compare_changes, explore_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Incident", "Judgement", "StreamReport", "judge_capture", "judge_dump", "judge_file"]
+__all__ = [
+    "Effect",
+    "Incident",
+    "Judgement",
+    "StreamReport",
+    "WhatIf",
+    "compare_changes",
+    "explore_changes",
+    "judge_capture",
+    "judge_dump",
+    "judge_file",
+]
 
 
 def judge_file(

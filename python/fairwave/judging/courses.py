@@ -1,4 +1,4 @@
-"""Courses of a recorded call: what each stream did over time, for figures and tables."""
+"""Courses of a recorded call: the measures of each stream over time, for figures and tables."""
 
 from __future__ import annotations
 
