@@ -181,6 +181,9 @@ def desk(tmp_path, monkeypatch):
     (tmp_path / "uplink.mahi").write_text("10\n20\n30\n30\n", encoding="utf-8")
     way = {"trace_pattern": [{"duration": 500, "capacity": 800}]}
     (tmp_path / "gym.json").write_text(json.dumps({"uplink": way, "downlink": way}), encoding="utf-8")
+    (tmp_path / "net.gml").write_text(
+        "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", encoding="utf-8"
+    )
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

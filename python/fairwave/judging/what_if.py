@@ -125,11 +125,12 @@ class WhatIf:
         worse = {(one.change, one.group) for one in self.effects if one.outcome == "worse"}
         better = [one for one in deciding if one.outcome == "better"]
         several = len({one.group for one in deciding}) > 1
-        helpful = "; ".join(
-            f"{one.change}: {f'{one.group}, ' if several else ''}{one.label} {one.text}"
-            for one in better
-            if (one.change, one.group) not in worse
-        )
+        parts: dict[str, list[str]] = {}
+        for one in better:
+            if (one.change, one.group) not in worse:
+                name = f"{one.group} " if several else ""
+                parts.setdefault(one.change, []).append(f"{name}{one.label} {one.text}")
+        helpful = "; ".join(f"{change}: {listed(each)}" for change, each in parts.items())
         if not deciding:
             result = "No change applies to this file."
         elif helpful:
