@@ -454,8 +454,13 @@ class UnpackedFile(io.RawIOBase):
 
 
 def peek(path: Path, count: int) -> bytes:
-    """The first bytes of a file's contents, unpacked if they are compressed; empty if they cannot be read."""
+    """The first bytes of a file's contents, unpacked if they are compressed; empty if they cannot be read.
+
+    Pipes and devices are not opened: a pipe without a writer would block, and its bytes can be read only once.
+    """
     try:
+        if not path.is_file():
+            return b""
         with path.open("rb") as file:
             data = file.read(count)
             if not data.startswith(GZIP):
