@@ -377,7 +377,6 @@ BEHIND = {
     "fairwave.cli.inspecting._is_network": "scenario",
     "fairwave.file_kinds": "no reader: looks at a bounded part",
     "fairwave.file_kinds.reader": "no reader: looks at a bounded part",
-    "fairwave.fitting.statistics.is_statistics": "no reader: looks at 64 bytes",
     "fairwave.folders._open_note": "note",
     "fairwave.folders._is_ours": "no reader: looks for a mark, line by line",
     "fairwave.foreign.parse_json": "every kind",

@@ -103,7 +103,7 @@ def test_commands_with_several_scenarios_take_names(capsys):
 def test_networks_have_names():
     from fairwave_network.command import _read
 
-    assert _read("germany", as_whole=False).name == "germany"
+    assert _read("germany", as_whole=False, strict=False).name == "germany"
 
 
 def test_examples_lists_prints_and_copies(tmp_path, capsys):

@@ -339,7 +339,7 @@ def test_names_on_the_map_of_germany_do_not_cover_each_other():
 
     graph = from_topohub("sndlib/germany50", "topology")
     places = {data["name"]: tuple(data["pos"]) for _, data in graph.nodes(data=True)}
-    links = [f"{graph.nodes[one]['name']}>{graph.nodes[other]['name']}" for one, other in graph.edges]
+    links = [f"{graph.nodes[one]['name']}>{graph.nodes[other]['name']}" for one, other in graph.edges()]
     atlas = Atlas(places, links, [State("", "", [], {}, {})], [], degrees=True)
     beside = [labels.Label(name, x + 6, y - 6, "start") for name, (x, y) in atlas.nodes.items()]
     assert labels.overlaps(beside, LETTERS) == 7, "to the right and above: how it was"

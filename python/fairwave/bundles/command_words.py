@@ -87,6 +87,7 @@ OPTIONS = {
     "--show": Role.VALUE,
     "--speech": Role.FILE,
     "--stats": Role.DROPPED,
+    "--strict": Role.FLAG,
     "--style": Role.PERHAPS_FILES,
     "--threads": Role.DROPPED,
     "--trust": Role.FLAG,

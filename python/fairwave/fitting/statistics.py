@@ -9,7 +9,6 @@ of the round trip above its least value, losses, the bandwidth estimate and the 
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +22,7 @@ from fairwave.dumps.connections import sum_series
 from fairwave.dumps.rtcstats import MARK
 from fairwave.fitting.bottleneck import Interval
 from fairwave.fitting.choosing import Features, distance
-from fairwave.foreign import check_gap, check_span, gated
+from fairwave.foreign import check_gap, check_span, gated, peek
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -119,13 +118,7 @@ class Explanation:
 
 def is_statistics(path: str | Path) -> bool:
     """Whether a file, compressed or not, looks like JSON or a file of rtcstats."""
-    try:
-        with Path(path).open("rb") as file:
-            begin = file.read(4096)
-        if begin.startswith(b"\x1f\x8b"):
-            begin = zlib.decompressobj(wbits=31).decompress(begin, 64)
-    except (OSError, zlib.error):
-        return False
+    begin = peek(Path(path), 64)
     return begin.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["} or begin.startswith(MARK.encode())
 
 

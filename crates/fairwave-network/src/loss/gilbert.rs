@@ -42,13 +42,15 @@ pub struct GilbertConfig {
     pub to_good: Option<f64>,
     /// Loss rate in the good state, 0 to 1 (netem's 1 − k). Default 0. Only with to-bad and to-good.
     #[serde(with = "Ratio", skip_serializing_if = "is_zero")]
+    #[schemars(extend("default" = 0.0))]
     pub good_loss: f64,
     /// Loss rate in the bad state, 0 to 1 (netem's 1 − h). Default 1. Only with to-bad and to-good.
     #[serde(with = "Ratio", skip_serializing_if = "is_one")]
+    #[schemars(extend("default" = 1.0))]
     pub bad_loss: f64,
 }
 
-// Rate and run are written without the losses of states.
+// Rate and run are written without the losses of states. The schema states defaults that serde leaves out.
 fn is_zero(loss: &f64) -> bool {
     *loss == 0.0
 }
