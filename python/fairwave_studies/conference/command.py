@@ -80,7 +80,9 @@ def _place(
 ) -> None:
     from fairwave_studies.conference import placing
 
-    if "{" not in controller and (said := reader(Path(controller), "a rate controller", ("results", "policy"))):
+    if "{" not in controller and (
+        said := reader(Path(controller), "a rate controller", ("results", "policy"))
+    ):
         raise BadInputError(said)
     try:
         cases = placing.cases_of(case)
