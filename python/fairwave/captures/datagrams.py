@@ -1,7 +1,7 @@
 """Contents of a UDP datagram that carries media: RTP among RTCP, STUN, DTLS, ZRTP and TURN on one port.
 
 The first byte tells the protocols apart (RFC 7983 §7), and the second one tells RTCP from RTP (RFC 5761 §4). TURN
-relays RTP in ChannelData messages and in indications (RFC 8656 §12, §11.5).
+relays RTP in ChannelData messages and in indications (RFC 8656 §12, §11).
 """
 
 from __future__ import annotations

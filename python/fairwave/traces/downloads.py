@@ -1,6 +1,6 @@
 """Logs of downloads in mobile networks.
 
-HSDPA in Norway (Riiser et al., MMSys 2013) and 4G in Ghent (van der Hooft et al., IEEE Communications Letters 2016).
+HSDPA in Norway (Riiser et al. 2013, MMSys) and 4G in Ghent (van der Hooft et al. 2016, IEEE Communications Letters).
 
 Both have six columns: time, time since the start in ms, latitude, longitude, bytes since the row before, and the
 milliseconds in which they came. A row without milliseconds has no rate and is left out if it has no bytes either.

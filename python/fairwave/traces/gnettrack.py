@@ -1,4 +1,4 @@
-"""Logs of G-NetTrack, as the 4G and 5G data sets of Raca et al. (MMSys 2018, 2020) publish them.
+"""Logs of G-NetTrack, as the 4G and 5G data sets of Raca et al. (2018 and 2020, MMSys) publish them.
 
 A table with `Timestamp` (`2018.01.18_09.57.54`), `DL_bitrate` and `UL_bitrate` in kb/s, separated by commas or tabs. A
 rate holds until the next time; of several rows of one second, the mean counts. A `-` is a missing rate: the last holds.

@@ -1,6 +1,6 @@
 """Sabre's traces: a JSON list of periods with `duration_ms`, `bandwidth_kbps` and `latency_ms`.
 
-Sabre adds the latency to each request (Spiteri et al., MMSys 2018), so each direction gets half of it.
+Sabre adds the latency to each request (Spiteri et al. 2018, MMSys), so each direction gets half of it.
 """
 
 from __future__ import annotations
