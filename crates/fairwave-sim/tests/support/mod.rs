@@ -12,6 +12,7 @@ use fairwave_core::traffic::TrafficConfig;
 use fairwave_core::transport::TransportConfig;
 use fairwave_core::units::{Instant, Rate, Span};
 use fairwave_scenario::plan::{FlowPlan, GroupPlan, HostsPlan, LinkPlan, Plan, RecordPlan};
+use fairwave_scenario::version::Version;
 
 /// Parses a quantity.
 pub fn q<T: std::str::FromStr>(text: &str) -> T
@@ -58,6 +59,7 @@ impl Dumbbell {
     pub fn plan(&self, seed: u64, flows: Vec<(TrafficConfig, TransportConfig, Instant)>) -> Plan {
         let wide = QueueConfig::new(Capacity::Packets(1000), DropTailConfig {});
         let mut plan = Plan {
+            version: Version::default(),
             name: "dumbbell".to_owned(),
             seed: Seed(seed),
             duration: self.duration,
