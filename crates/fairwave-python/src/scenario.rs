@@ -83,6 +83,9 @@ impl From<fairwave_scenario::Scenario> for Scenario {
     }
 }
 
+/// The text with its changed keys, each change with its line, and the part that needs a person.
+type UpgradedText = (String, Vec<(usize, String)>, Option<String>);
+
 #[pymethods]
 impl Scenario {
     /// Reads TOML or JSON. `file` is the name in messages.
@@ -101,7 +104,7 @@ impl Scenario {
     /// Rewrites a scenario in the current version of the language: the text, the changes as lines and words, and the message about
     /// what the author must change.
     #[staticmethod]
-    fn upgrade(py: Python<'_>, text: &str, file: &str) -> PyResult<(String, Vec<(usize, String)>, Option<String>)> {
+    fn upgrade(py: Python<'_>, text: &str, file: &str) -> PyResult<UpgradedText> {
         let upgrade = judged(py, || fairwave_scenario::Scenario::upgrade(text, file))?;
         let changes = upgrade.changes.into_iter().map(|change| (change.line, change.words)).collect();
         Ok((upgrade.text, changes, upgrade.rest.map(|rest| rest.to_string())))
