@@ -176,6 +176,36 @@ def test_a_long_freeze_leaves_a_call_fair_at_best(tmp_path):
     assert found.worst.start_s <= 27.5 < 30 <= found.worst.end_s
 
 
+def pausing(reason):
+    """A sender without losses that sends nothing from second 30 to 33."""
+    polls = sending(60)
+    for at, poll in enumerate(polls):
+        carried = at - min(max(at - 30, 0), 3)
+        poll[0].update(bytesSent=62_500 * carried, packetsSent=60 * carried, qualityLimitationReason=reason)
+        poll[1]["packetsLost"] = 0
+    return polls
+
+
+def test_a_picture_that_bandwidth_stops_leaves_a_call_fair_at_best_and_a_muted_one_does_not(tmp_path):
+    stopped = judge_polls(tmp_path, pausing("bandwidth"))
+    assert stopped.word == "fair"
+    assert "no picture was sent for 3 s" in stopped.sentences[0]
+    assert judge_polls(tmp_path, pausing("none")).word == "good"
+
+
+def test_long_round_trips_leave_a_call_fair_at_best(tmp_path):
+    polls = sending(60)
+    for at, poll in enumerate(polls):
+        poll[1]["packetsLost"] = 0
+        poll[2]["currentRoundTripTime"] = 0.9 if 20 <= at < 40 else 0.05
+    found = judge_polls(tmp_path, polls)
+    assert found.word == "fair"
+    assert "round trips of up to 0.9 s" in found.sentences[0]
+    for poll in polls:
+        poll[2]["currentRoundTripTime"] = min(poll[2]["currentRoundTripTime"], 0.7)
+    assert judge_polls(tmp_path, polls).word == "good"
+
+
 def test_a_calm_picture_is_good(tmp_path):
     polls = receiving(60)
     for poll in polls:

@@ -3,6 +3,10 @@
 Speech is rated by the E-model: the share that the receiver made up, or else the packets lost, with half of the round
 trip and the time in the jitter buffer as the delay. Pictures are rated by the share of time without a freeze, as
 frames that are not shown (`decodable`), or else by the packets lost. Received streams count; without them, sent ones.
+
+Three events limit a rating to *fair*: a gap or a freeze, as everywhere; a camera that sends nothing for more than 1 s
+while bandwidth or the CPU limits it; and round trips above 0.8 s. That is twice the 400 ms one way that ITU-T G.114
+names as the limit of planning; a mean over the call hides it.
 """
 
 from __future__ import annotations
@@ -32,12 +36,17 @@ from fairwave.live.rating import MOST
 from fairwave.measuring.measures import GAP_S
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from fairwave.dumps import Connection, Stream
+    from fairwave.dumps.events import Event, Limit
 
 PACKET_S = 0.02
 """Speech of a packet †."""
+
+LONG_TRIP_S = 0.8
+"""Longest round trip of a good call (ITU-T G.114: 400 ms one way)."""
 
 MADE_UP = 0.9
 """Share of made-up speech from which an interval belongs to a gap †."""
@@ -69,7 +78,10 @@ def judge_dump(path: Path, connection: str | None = None) -> Judgement:
     lasts_s = float(chosen.time_s[-1]) - begin_s
     active = [one for one in chosen.streams if one.has_media]
     decisive = [one for one in active if one.direction == RECEIVED] or active
-    streams = [_report(chosen, one, is_judged=one in decisive) for one in active]
+    events, limits = find_events(chosen), find_limits(chosen)
+    streams = [
+        _report(chosen, one, _find_troubles(one, events, limits), is_judged=one in decisive) for one in active
+    ]
     worst = find_worst(chosen)
     assumptions = [UNKNOWN]
     if np.isnan(chosen.round_trip_s).all():
@@ -80,7 +92,7 @@ def judge_dump(path: Path, connection: str | None = None) -> Judgement:
         assumptions.append(SENT_ONLY)
     incidents = [
         Incident(one.kind, one.start_s, one.end_s, one.words, _name(one.stream) if one.stream else "")
-        for one in find_events(chosen)
+        for one in events
     ]
     ordered = sort_streams(streams)
     shown = {one.name for one in ordered[:MOST_COURSES]}
@@ -88,7 +100,7 @@ def judge_dump(path: Path, connection: str | None = None) -> Judgement:
         place: _name(one) for place, one in enumerate(chosen.streams) if one.has_media and _name(one) in shown
     }
     return Judgement(
-        str(path), dump.format, lasts_s, ordered, incidents, find_limits(chosen),
+        str(path), dump.format, lasts_s, ordered, incidents, limits,
         None if worst is None else worst[0], 0.0 if worst is None else worst[1], assumptions, [*dump.notes, *notes],
         measure_statistics(chosen, names),
     )  # fmt: skip
@@ -107,7 +119,27 @@ def _name(stream: Stream) -> str:
     return f"{stream.direction} {_kind(stream)} {which}"
 
 
-def _report(connection: Connection, stream: Stream, *, is_judged: bool) -> StreamReport:
+def _find_troubles(stream: Stream, events: Sequence[Event], limits: Sequence[Limit]) -> list[str]:
+    """Finds events other than gaps and freezes that keep a stream from being good."""
+    found = []
+    trips = [one.amount for one in events if one.kind == "queue" and one.amount > LONG_TRIP_S]
+    if trips and _kind(stream) in {"speech", "picture"}:
+        found.append(f"round trips of up to {max(trips):.2g} s")
+    held_back = [one for one in limits if one.factor in {"bandwidth", "cpu"}]
+    pauses = [
+        one.amount
+        for one in events
+        if one.kind == "pause" and one.stream is stream and one.amount > FROZEN_S
+        and any(limit.start_s < one.end_s and limit.end_s > one.start_s for limit in held_back)
+    ]  # fmt: skip
+    if pauses and _kind(stream) == "picture":
+        found.append(f"no picture was sent for {max(pauses):.2g} s")
+    return found
+
+
+def _report(
+    connection: Connection, stream: Stream, troubles: Sequence[str], *, is_judged: bool
+) -> StreamReport:
     kind = _kind(stream)
     codec = stream.codec.partition("/")[2]
     packets = sum_known(stream.packets)
@@ -128,7 +160,7 @@ def _report(connection: Connection, stream: Stream, *, is_judged: bool) -> Strea
     if is_judged and lasts_s >= SHORTEST_S:
         if kind == "speech":
             mos = _score(stream, codec, trip_s, unknown)
-        rating = _rate(kind, mos, loss, gap_s, frozen_s, freeze_s, lasts_s)
+        rating = _rate(kind, mos, loss, gap_s, frozen_s, freeze_s, lasts_s, troubles)
         if rating is None:
             unknown.append(f"{_name(stream)} is not judged: the file has no losses and no freezes of it")
     return StreamReport(
@@ -140,14 +172,22 @@ def _report(connection: Connection, stream: Stream, *, is_judged: bool) -> Strea
 
 
 def _rate(
-    kind: str, mos: float, loss: float, gap_s: float, frozen_s: float, freeze_s: float, lasts_s: float
+    kind: str,
+    mos: float,
+    loss: float,
+    gap_s: float,
+    frozen_s: float,
+    freeze_s: float,
+    lasts_s: float,
+    troubles: Sequence[str],
 ) -> Rating | None:
     """Returns the rating of a stream; None if the file has nothing to rate it by."""
-    because = ""
+    found = list(troubles)
     if gap_s > GAP_S:
-        because = f"a gap of {gap_s:.2f} s"
+        found.insert(0, f"a gap of {gap_s:.2f} s")
     if freeze_s > FROZEN_S:
-        because = f"a picture was frozen for {freeze_s:.1f} s"
+        found.insert(0, f"a picture was frozen for {freeze_s:.1f} s")
+    because = "; ".join(found)
     if not math.isnan(mos):
         return Rating("mos", (mos,), because)
     if kind != "speech" and not math.isnan(frozen_s):
