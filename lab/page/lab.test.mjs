@@ -279,7 +279,7 @@ test("a pasted mistake is shown at its line, what is too large with its cost, an
   const text = await page.locator("#text").inputValue();
   await page.locator("#text").fill(text.replace("duration =", "durration ="));
   await page.locator("#run-text").click();
-  await page.getByText(/scenario\.toml:3:1/).waitFor();
+  await page.getByText(/scenario\.toml:4:1/).waitFor();
   const selected = await page.locator("#text").evaluate((one) => one.value.slice(one.selectionStart, one.selectionEnd));
   assert.match(selected, /^durration/);
   await page.locator("#text").fill(text.replace(/duration = "[^"]+"/, 'duration = "300 h"'));
