@@ -531,7 +531,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 def measure(path):
-    """What reading a file says, and its memory in MiB, in a process of its own."""
+    """Output of a reader and its memory in MiB, measured in a separate process."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, check=True
     )

@@ -55,7 +55,7 @@
 //!
 //! # Errors
 //!
-//! [`ScenarioError`] says what is wrong in a scenario, where, what is allowed and what to write. [`RunError`] is the
+//! [`ScenarioError`] names the fault in a scenario, its place, the allowed values and a remedy. [`RunError`] is the
 //! reason why a run cannot start or ended early. Both are `Send + Sync + 'static`.
 
 use std::error::Error;
